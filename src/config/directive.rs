@@ -15,6 +15,7 @@ use super::reader::{DocumentReader, KeyRow, Setting, names};
 use super::tree::{Tree, TreeValue};
 use super::value::KeyValue;
 use crate::engine::complaint::{self, Complaint};
+use crate::engine::names::words;
 use crate::hosts::signs::{self, WrittenFor};
 
 const MARK: &str = "hookrun:";
@@ -81,8 +82,7 @@ impl DirectiveReader<'_, '_> {
         while let Some(line) = lines.next() {
             let text = line.trim();
             let offset = offset_of(line);
-            let is_first = offset == 0 && text.starts_with("#!");
-            if is_first || text.is_empty() {
+            if text.is_empty() || offset == 0 && text.starts_with("#!") {
                 continue;
             }
             if comment_of(text).is_none() {
@@ -110,9 +110,8 @@ impl DirectiveReader<'_, '_> {
     /// Reads the settings of one line at `offset`; its directive is at `start`.
     fn directive(&mut self, directive: &str, line: &str, offset: usize, start: usize) {
         let Ok(words) = shell_words::split(directive) else {
-            return self
-                .reader
-                .fault(start, "a quote is not closed", "close it");
+            let cause = "a quote is not closed";
+            return self.reader.fault(start, cause, "close it");
         };
         if words.is_empty() {
             let cure = "write settings, for example `timeout=10s`";
@@ -128,9 +127,9 @@ impl DirectiveReader<'_, '_> {
             let is_repeated = self.seen.iter().any(|(known, _)| *known == name);
             let key = name.strip_prefix("unless.").unwrap_or(&name);
             if is_repeated && !MAY_REPEAT.contains(&key) {
+                let cause = format!("`{name}` is set twice");
                 let cure = "keep one; only paths, `not`, `type` and `runs` may be repeated";
-                self.reader
-                    .fault(at, format!("`{name}` is set twice"), cure);
+                self.reader.fault(at, cause, cure);
             } else if let Err(complaint) = self.word(&word, at) {
                 self.reader.complain(at, complaint);
             }
@@ -140,10 +139,9 @@ impl DirectiveReader<'_, '_> {
     }
 
     fn word(&mut self, word: &str, at: usize) -> Result<(), Complaint> {
-        let (name, value) = match word.split_once('=') {
-            Some((name, value)) => (name, Some(value)),
-            None => (word, None),
-        };
+        let parts = word.split_once('=');
+        let name = parts.map_or(word, |(name, _)| name);
+        let value = parts.map(|(_, value)| value);
         if let Some(rest) = word.strip_prefix("unless.") {
             let key = rest.split(['=', '.']).next().unwrap_or_default();
             if !names(MATCH_KEYS).contains(&key) {
@@ -154,13 +152,11 @@ impl DirectiveReader<'_, '_> {
             std::mem::swap(&mut self.draft.patterns, &mut self.draft.except);
             return taken;
         }
-        if let Some(field) = name
-            .strip_prefix("where.")
-            .filter(|field| !field.is_empty())
-        {
+        let field = name.strip_prefix("where.");
+        if let Some(field) = field.filter(|field| !field.is_empty()) {
             let field = Pattern::Field(field.to_string());
-            self.draft
-                .pattern(field, needed(name, value)?, self.reader.at(at));
+            let at = self.reader.at(at);
+            self.draft.pattern(field, needed(name, value)?, at);
             return Ok(());
         }
         let row = rows().find(|(group, row)| name.strip_prefix(group) == Some(row.name));
@@ -198,10 +194,8 @@ pub fn line_of(file: &Path, setting: &str) -> Option<usize> {
 fn read_head(file: &Path) -> io::Result<Vec<u8>> {
     // Without `NONBLOCK`, opening a named pipe would hang.
     let no_waiting = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let file = File::options()
-        .read(true)
-        .custom_flags(no_waiting)
-        .open(file)?;
+    let mut options = File::options();
+    let file = options.read(true).custom_flags(no_waiting).open(file)?;
     // One more byte, to detect a longer file.
     let mut head = Vec::with_capacity(HEAD_BYTES + 1);
     while head.len() <= HEAD_BYTES {
@@ -224,14 +218,7 @@ fn place_of(line: &str, part: &str) -> Option<usize> {
 }
 
 /// Settings that may repeat, because each one adds to the others.
-const MAY_REPEAT: &[&str] = &[
-    "path",
-    "not",
-    "type",
-    "runs",
-    "sandbox.read",
-    "sandbox.write",
-];
+const MAY_REPEAT: &[&str] = words!("path" "not" "type" "runs" "sandbox.read" "sandbox.write");
 
 /// Reports a comma or semicolon after a value, which would belong to it: `path=*.env, tool=bash`.
 fn separated(words: &[String]) -> Option<Complaint> {
@@ -240,9 +227,9 @@ fn separated(words: &[String]) -> Option<Complaint> {
             continue;
         };
         let key = name.strip_prefix("unless.").unwrap_or(name);
-        let takes_expression =
-            matches!(key, "command" | "description") || key.starts_with("where.");
-        if !takes_expression && word.ends_with([',', ';']) {
+        let is_of_field = key.starts_with("where.");
+        let takes_text = is_of_field || matches!(key, "command" | "description");
+        if !takes_text && word.ends_with([',', ';']) {
             let cause = format!("the `,` or `;` at the end of `{word}` would be part of the value");
             let setting = word.trim_end_matches([',', ';']);
             let cure = format!("spaces separate settings: write `{setting}`");
@@ -290,28 +277,24 @@ fn rows() -> impl Iterator<Item = (&'static str, &'static KeyRow<HookDraft>)> {
         ("limits.", LIMIT_KEYS),
         ("sandbox.", SANDBOX_KEYS),
     ];
-    let all = groups
-        .into_iter()
-        .flat_map(|(group, rows)| rows.iter().map(move |row| (group, row)));
-    all.filter(|(_, row)| row.in_directive)
+    groups.into_iter().flat_map(|(group, rows)| {
+        let rows = rows.iter().filter(|row| row.in_directive);
+        rows.map(move |row| (group, row))
+    })
 }
 
 fn unknown(name: &str) -> Complaint {
-    let known: Vec<String> = rows()
-        .map(|(group, row)| format!("{group}{}", row.name))
-        .collect();
-    let in_group = known
-        .iter()
-        .find(|known| known.ends_with(&format!(".{name}")));
+    let names = rows().map(|(group, row)| format!("{group}{}", row.name));
+    let known: Vec<String> = names.collect();
+    let ending = format!(".{name}");
+    let in_group = known.iter().find(|known| known.ends_with(&ending));
     let unless = name.strip_prefix("unless.");
     let nearest = complaint::nearest(unless.unwrap_or(name), known.iter().map(String::as_str));
     let cure = match (nearest, in_group) {
         (Some(nearest), _) if unless.is_some() => format!("did you mean `unless.{nearest}`?"),
         (Some(nearest), _) => format!("did you mean `{nearest}`?"),
         (None, Some(known)) => format!("write `{known}=…`"),
-        (None, None) if name == "event" => {
-            "the folder names the event: hooks.d/<event>/".to_string()
-        }
+        (None, None) if name == "event" => "the folder names the event: hooks.d/<event>/".into(),
         (None, None) => format!(
             "quote a value with spaces; the keys of a directive are {}, where.FIELD and unless.KEY",
             known.join(", ").replace(", where", "")

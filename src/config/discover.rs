@@ -92,12 +92,10 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
         let (settings_of, file) = host_prefix(written);
         let file = env.cwd.join(file);
         let folder = file.parent().unwrap_or(&file).to_path_buf();
-        let empty = Layer::empty(LayerKind::Explicit, folder);
-        layers.push(Layer {
-            settings: vec![file],
-            settings_of,
-            ..empty
-        });
+        let mut layer = Layer::empty(LayerKind::Explicit, folder);
+        layer.settings.push(file);
+        layer.settings_of = settings_of;
+        layers.push(layer);
     }
     if named + usize::from(choice.discover) > 1 {
         drop_repeated(&mut layers);
@@ -118,11 +116,8 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
 /// The hook folders outside any project.
 pub(super) fn outside(env: &Environment) -> impl Iterator<Item = (LayerKind, PathBuf)> {
     let system = (LayerKind::System, env.system.clone());
-    let user = env
-        .config_home
-        .as_ref()
-        .map(|home| (LayerKind::User, home.join("hookrun")));
-    std::iter::once(system).chain(user)
+    let user = env.config_home.as_ref().map(|home| home.join("hookrun"));
+    std::iter::once(system).chain(user.map(|folder| (LayerKind::User, folder)))
 }
 
 pub fn places(choice: &Choice, env: &Environment) -> Vec<PathBuf> {
@@ -176,13 +171,11 @@ fn misspelled(folder: &Path) -> Vec<Problem> {
 /// The layer of a named path: a folder of hooks, or a `hookrun.toml`.
 fn explicit_layer(named: &Path, problems: &mut Vec<Problem>) -> Result<Layer, Complaint> {
     let meta = named.metadata().map_err(|error| {
-        let usual = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d folder itself";
-        let (cause, cure) = if error.kind() == io::ErrorKind::NotFound {
-            ("no such file or folder".to_string(), usual)
-        } else {
-            (format!("cannot read it: {error}"), "check its permissions")
-        };
-        Complaint::with_cure(cause, cure)
+        if error.kind() == io::ErrorKind::NotFound {
+            let cure = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d folder itself";
+            return Complaint::with_cure("no such file or folder", cure);
+        }
+        Complaint::with_cure(format!("cannot read it: {error}"), "check its permissions")
     })?;
     let kind = LayerKind::Explicit;
     if meta.is_file() {
@@ -205,14 +198,9 @@ fn explicit_layer(named: &Path, problems: &mut Vec<Problem>) -> Result<Layer, Co
         let cause = format!("is the folder of one event, `{}`", event.name);
         return Err(Complaint::with_cure(cause, "name its parent folder"));
     }
-    let Some(mut layer) = found else {
-        let empty = Layer::empty(kind, named.to_path_buf());
-        return Ok(Layer {
-            drop_ins: vec![named.to_path_buf()],
-            ..empty
-        });
-    };
-    if layer.drop_ins.is_empty() && named.file_name() == Some(OsStr::new(DROP_INS)) {
+    let is_drop_ins = found.is_none() || name == Some(DROP_INS);
+    let mut layer = found.unwrap_or_else(|| Layer::empty(kind, named.to_path_buf()));
+    if layer.drop_ins.is_empty() && is_drop_ins {
         layer.drop_ins.push(named.to_path_buf());
     }
     Ok(layer)
@@ -230,13 +218,9 @@ fn find_project(folders: &HostFolders, env: &Environment, problems: &mut Vec<Pro
     let roots: Vec<PathBuf> = named.filter(|folder| folder.is_dir()).collect();
     let mut starts = roots.clone();
     starts.push(env.cwd.clone());
-    let home = env
-        .home
-        .as_ref()
-        .and_then(|home| home.metadata().ok())
-        .map(|meta| identity(&meta));
+    let home = env.home.as_ref().and_then(|home| home.metadata().ok());
     let mut search = ProjectSearch {
-        home,
+        home: home.map(|meta| identity(&meta)),
         seen: Vec::new(),
         layers: Vec::new(),
         looked: Vec::new(),

@@ -93,22 +93,19 @@ impl HookDraft {
     }
 
     pub(super) fn fields(&self) -> impl Iterator<Item = (&str, Position)> {
-        self.patterns
-            .iter()
-            .chain(&self.except)
-            .filter_map(|pattern| {
-                let Pattern::Field(field) = &pattern.of else {
-                    return None;
-                };
-                Some((field.as_str(), pattern.at))
-            })
+        let patterns = self.patterns.iter().chain(&self.except);
+        patterns.filter_map(|pattern| {
+            let Pattern::Field(field) = &pattern.of else {
+                return None;
+            };
+            Some((field.as_str(), pattern.at))
+        })
     }
 
     pub(super) fn placeholders(&mut self, names: Vec<String>, at: Position) {
-        let fields = names
-            .into_iter()
-            .filter(|name| !PLACEHOLDERS.contains(&name.as_str()));
-        self.placeholders.extend(fields.map(|name| (name, at)));
+        let own = names.into_iter().map(|name| (name, at));
+        let fields = own.filter(|(name, _)| !PLACEHOLDERS.contains(&name.as_str()));
+        self.placeholders.extend(fields);
     }
 
     pub(super) fn matcher(&self) -> Result<Matcher, Vec<PlacedComplaint>> {
@@ -200,15 +197,12 @@ impl Pattern {
         let cure = match self {
             Pattern::Tool => "write names or globs separated by `|`: `bash|write|mcp__git*`",
             Pattern::Path | Pattern::Not if written.contains('|') => {
-                let list = written.replace('|', ",");
-                let has_braces = written.contains('{');
-                let braced = if has_braces {
-                    list
-                } else {
-                    format!("{{{list}}}")
-                };
+                let mut list = written.replace('|', ",");
+                if !written.contains('{') {
+                    list = format!("{{{list}}}");
+                }
                 let cause = format!("`{written}` is not a valid pattern: {error}");
-                return Complaint::with_cure(cause, format!("write `{braced}`"));
+                return Complaint::with_cure(cause, format!("write `{list}`"));
             }
             Pattern::Access(_) => "write `read` or `write`",
             Pattern::Type => "use file types such as `python`, `shell` or `text`",

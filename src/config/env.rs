@@ -24,13 +24,7 @@ const SETTINGS: &[&str] = words!(
 );
 
 /// Variables that identify CI jobs: `CI`, and those of systems without it or with log commands.
-const CI_SYSTEMS: &[&str] = &[
-    "CI",
-    "GITHUB_ACTIONS",
-    "TF_BUILD",
-    "BUILDKITE",
-    "TEAMCITY_VERSION",
-];
+const CI_SYSTEMS: &[&str] = words!("CI" "GITHUB_ACTIONS" "TF_BUILD" "BUILDKITE" "TEAMCITY_VERSION");
 
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
@@ -119,18 +113,21 @@ impl Environment {
         let home = all.folder("HOME");
         let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
         let is_on = |name| all.text(name).is_some_and(|value| value != "false");
-        let state_home = all
-            .folder("XDG_STATE_HOME")
-            .or_else(|| below_home(".local/state"));
+        let state_home = all.folder("XDG_STATE_HOME");
+        let state_home = state_home.or_else(|| below_home(".local/state"));
+        let config_home = all.folder("XDG_CONFIG_HOME");
+        let home_problem = all
+            .find("HOME")
+            .map(|home| home.to_string_lossy().into_owned());
+        let depth = all.text("HOOKRUN_DEPTH");
+        let depth = depth.and_then(|depth| depth.parse().ok());
         Environment {
             search: all.variable("PATH"),
-            config_home: all
-                .folder("XDG_CONFIG_HOME")
-                .or_else(|| below_home(".config")),
+            config_home: config_home.or_else(|| below_home(".config")),
             set_store: state_home.as_ref().map(|home| home.join("hookrun/sets")),
             state_home,
             system: PathBuf::from("/etc/hookrun"),
-            home_problem: all.unusable("HOME").filter(|_| home.is_none()),
+            home_problem: home_problem.filter(|_| home.is_none()),
             home,
             log: all.text("HOOKRUN_LOG"),
             decisions: all.text("HOOKRUN_DECISIONS"),
@@ -161,10 +158,7 @@ impl Environment {
                 .map(str::to_string)
                 .collect(),
             traceparent: all.text("TRACEPARENT"),
-            depth: all
-                .text("HOOKRUN_DEPTH")
-                .and_then(|depth| depth.parse().ok())
-                .unwrap_or(0),
+            depth: depth.unwrap_or(0),
             program: std::env::current_exe().ok(),
             run_id: run_id(),
             ..Environment::default()
@@ -245,24 +239,20 @@ impl Environment {
     /// The variables whose names begin with `prefix`, with invalid UTF-8 replaced.
     #[must_use]
     pub(crate) fn beginning_with(prefix: &str) -> Vec<(String, String)> {
-        let mut variables = Vec::new();
-        for (name, value) in all_variables() {
-            let name = name.to_string_lossy().into_owned();
-            if name.starts_with(prefix) {
-                variables.push((name, value.to_string_lossy().into_owned()));
-            }
-        }
-        variables
+        let all = all_variables().into_iter().map(|(name, value)| {
+            let value = value.to_string_lossy().into_owned();
+            (name.to_string_lossy().into_owned(), value)
+        });
+        all.filter(|(name, _)| name.starts_with(prefix)).collect()
     }
 
     /// The path that starts this program again, on Linux even if its file was replaced.
     pub(crate) fn image(&self) -> Option<PathBuf> {
-        let own = self.program.as_ref()?;
-        Some(if cfg!(target_os = "linux") {
-            PathBuf::from(OWN_IMAGE)
-        } else {
-            own.clone()
-        })
+        let mut image = self.program.clone()?;
+        if cfg!(target_os = "linux") {
+            image = PathBuf::from(OWN_IMAGE);
+        }
+        Some(image)
     }
 
     /// The decision log's folder; `None` if it is disabled or there is no home folder.
@@ -270,22 +260,18 @@ impl Environment {
         match self.decisions.as_deref() {
             Some("off") => None,
             Some(folder) => Some(self.cwd.join(folder)),
-            None => self
-                .state_home
-                .as_ref()
-                .map(|home| home.join("hookrun").join("log")),
+            None => Some(self.state_home.as_ref()?.join("hookrun").join("log")),
         }
     }
 
     /// Why the home folder is unknown.
     pub(crate) fn why_no_home(&self) -> String {
-        match &self.home_problem {
-            Some(given) if given.is_empty() => "the home folder is unknown: HOME is empty".into(),
-            Some(given) => {
-                format!("the home folder is unknown: HOME is `{given}`, not an absolute path")
-            }
-            None => "the home folder is unknown: HOME is not set".to_string(),
-        }
+        let why = match &self.home_problem {
+            Some(given) if given.is_empty() => "empty".to_string(),
+            Some(given) => format!("`{given}`, not an absolute path"),
+            None => "not set".to_string(),
+        };
+        format!("the home folder is unknown: HOME is {why}")
     }
 
     /// The parent of state folders, without a home a private temporary one. Creates nothing.
@@ -314,19 +300,12 @@ impl<'a> Lookup<'a> {
     }
 
     fn text(self, name: &str) -> Option<String> {
-        self.variable(name)
-            .and_then(|value| value.into_string().ok())
+        self.variable(name)?.into_string().ok()
     }
 
     fn folder(self, name: &str) -> Option<PathBuf> {
-        self.variable(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    }
-
-    fn unusable(self, name: &str) -> Option<String> {
-        self.find(name)
-            .map(|value| value.to_string_lossy().into_owned())
+        let path = PathBuf::from(self.variable(name)?);
+        path.is_absolute().then_some(path)
     }
 }
 
@@ -341,11 +320,8 @@ fn is_of_host(name: &str) -> bool {
 
 fn run_id() -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    format!(
-        "{}-{}",
-        std::process::id(),
-        now.map_or(0, |since| since.as_nanos())
-    )
+    let now = now.map_or(0, |since| since.as_nanos());
+    format!("{}-{now}", std::process::id())
 }
 
 /// All variables, copied once, because single lookups scan all of them.

@@ -101,10 +101,8 @@ fn read_settings(
     let name = &entry.key;
     let (settings, others) = EVENT_KEYS.split_at(BUILT_IN_KEYS);
     let table = entry.tree.entries().unwrap_or_default();
-    if table
-        .iter()
-        .any(|inner| names(others).contains(&inner.key.as_str()))
-    {
+    let others = names(others);
+    if table.iter().any(|it| others.contains(&it.key.as_str())) {
         let cause = format!("`{name}` is already a built-in event ({})", known.summary);
         let cure = "rename your event; for a built-in event you can set only `stop` and `timeout`";
         reader.fault(entry.at, cause, cure);
@@ -165,11 +163,8 @@ fn read_event(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Even
     check_stop(&draft, reader, entry, draft.blocks.unwrap_or(true));
     if draft.schedule == Some(Schedule::Detached) && draft.blocks != Some(false) {
         let cause = "an event with `schedule = \"detached\"` cannot be blocked, because hookrun does not wait for its hooks";
-        reader.fault(
-            at,
-            cause,
-            "add `blocks = false`, or choose another schedule",
-        );
+        let cure = "add `blocks = false`, or choose another schedule";
+        reader.fault(at, cause, cure);
     }
     (reader.problems.len() == before).then(|| draft.spec(name))
 }
@@ -188,10 +183,8 @@ fn set_context(draft: &mut EventDraft, key: &mut Setting<'_, '_>) -> Result<(), 
 
 fn set_rewrites(draft: &mut EventDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     for (field, merge) in named(key, Merge::NAMES)? {
-        draft.rewrites.push(Rewrite {
-            field: field.into(),
-            merge,
-        });
+        let field = field.into();
+        draft.rewrites.push(Rewrite { field, merge });
     }
     Ok(())
 }

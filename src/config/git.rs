@@ -74,10 +74,8 @@ impl GitRepository {
         let mut entries = Vec::new();
         let mut objects = String::new();
         let mut bytes = 0;
-        for line in listed
-            .split(|byte| *byte == 0)
-            .filter(|line| !line.is_empty())
-        {
+        let lines = listed.split(|byte| *byte == 0);
+        for line in lines.filter(|line| !line.is_empty()) {
             let entry = TreeLine::parse(line)
                 .map_err(|cause| Complaint::new(format!("commit {commit}: {cause}")))?;
             bytes += entry.size as u64;
@@ -129,15 +127,14 @@ impl GitRepository {
             errand.command.env_remove(name);
         }
         errand.command.current_dir(&self.folder);
+        // The repository could name another one to fetch missing objects from, and no object may
+        // replace another.
+        let switches = ["GIT_NO_LAZY_FETCH", "GIT_NO_REPLACE_OBJECTS"];
+        errand.command.envs(switches.map(|name| (name, "1")));
         errand.command.env("LC_ALL", "C");
-        errand
-            .command
-            .env("GIT_ALLOW_PROTOCOL", PROTOCOLS.join(":"));
         errand.command.env("GIT_TERMINAL_PROMPT", "0");
-        // The repository could name another one to fetch missing objects from.
-        errand.command.env("GIT_NO_LAZY_FETCH", "1");
-        // No object may replace another.
-        errand.command.env("GIT_NO_REPLACE_OBJECTS", "1");
+        let protocols = PROTOCOLS.join(":");
+        errand.command.env("GIT_ALLOW_PROTOCOL", protocols);
         // Do not search for an enclosing repository.
         errand.command.env("GIT_DIR", &self.folder);
         let ended = errand.output().map_err(|error| {
@@ -174,10 +171,8 @@ impl TreeLine {
         let shown = plain(path);
         let words: Vec<&str> = head.split_whitespace().collect();
         let &[mode, _, object, size] = words.as_slice() else {
-            return Err(format!(
-                "cannot parse this line of `git ls-tree`: `{}`",
-                plain(&line)
-            ));
+            let line = plain(&line);
+            return Err(format!("cannot parse this line of `git ls-tree`: `{line}`"));
         };
         let is_executable = match mode {
             "100644" | "100664" => false,

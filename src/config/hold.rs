@@ -34,11 +34,8 @@ pub struct ProjectTrust {
 impl ProjectTrust {
     /// The report on a layer's folder if its hooks are untrusted.
     pub(super) fn report_against(&self, layer: &Layer) -> Option<&TrustReport> {
-        let mut untrusted = self
-            .reports
-            .iter()
-            .filter(|report| !report.is_trusted())
-            .peekable();
+        let untrusted = self.reports.iter().filter(|report| !report.is_trusted());
+        let mut untrusted = untrusted.peekable();
         if layer.kind != LayerKind::Project || untrusted.peek().is_none() {
             return None;
         }
@@ -113,16 +110,15 @@ impl<'j> TrustJudge<'j> {
         let folder = canonical_folder(layer);
         let is_set = layer.declared_in.is_some();
         let mut parts = trust::parts(layer, &folder, handlers(files));
-        let named = if is_set {
-            std::mem::take(&mut parts)
-        } else {
-            Vec::new()
-        };
-        self.owned.push(OwnedHooks {
+        let mut owned = OwnedHooks {
             folder: folder.clone(),
             hooks,
-            named,
-        });
+            named: Vec::new(),
+        };
+        if is_set {
+            owned.named = std::mem::take(&mut parts);
+        }
+        self.owned.push(owned);
         // The lock file of the project checks the files of a shared set.
         if is_set {
             return;
@@ -131,20 +127,16 @@ impl<'j> TrustJudge<'j> {
         parts.extend(of_sets.flat_map(|owned| owned.named.iter().cloned()));
         parts.sort();
         parts.dedup();
-        let below = unopened
-            .iter()
-            .flat_map(|path| path.strip_prefix(&layer.folder));
+        let unopened = unopened.iter();
+        let below = unopened.flat_map(|path| path.strip_prefix(&layer.folder));
         let project = ProjectFiles {
             folder,
             parts,
             unopened: below.map(Path::to_path_buf).collect(),
         };
         let is_sealed = self.judge(project);
-        let report = self
-            .found
-            .reports
-            .last()
-            .filter(|_| is_sealed && has_own_hooks(layer));
+        let report = self.found.reports.last();
+        let report = report.filter(|_| is_sealed && has_own_hooks(layer));
         if let (Some(report), Some(store)) = (report, &self.store) {
             store.remember(&report.folder, &report.repository);
         }
@@ -169,9 +161,7 @@ impl<'j> TrustJudge<'j> {
                 self.judge(lost);
             } else if !loaded.iter().any(|one| one.layer.is_own_of_project())
                 && let Some(main) = trust::same_in_main_work_tree(&folder)
-                && [MANIFEST, DROP_INS]
-                    .iter()
-                    .any(|name| main.join(name).exists())
+                && (main.join(MANIFEST).exists() || main.join(DROP_INS).exists())
             {
                 self.found.elsewhere = Some(format!(
                     "the worktree {0} has no hooks, but the main worktree of its repository has hooks in {1}; if none should \
@@ -202,14 +192,8 @@ impl<'j> TrustJudge<'j> {
     }
 
     fn look_at(&self, project: ProjectFiles) -> (TrustReport, Option<TrustSeal>) {
-        let since = self.read_since;
-        trust::judge(
-            project,
-            since,
-            self.choice,
-            self.policy,
-            self.store.as_ref(),
-        )
+        let store = self.store.as_ref();
+        trust::judge(project, self.read_since, self.choice, self.policy, store)
     }
 
     /// Holds the untrusted hooks, or only reports them.
@@ -231,11 +215,8 @@ impl<'j> TrustJudge<'j> {
                 // Changed files must not decide which events are checked.
                 problems.push(Complaint::new(&*why).in_file(&report.folder, None));
             }
-            for owned in self
-                .owned
-                .iter()
-                .filter(|owned| owned.folder == report.folder)
-            {
+            let owned = self.owned.iter();
+            for owned in owned.filter(|owned| owned.folder == report.folder) {
                 let hooks = &mut hooks[owned.hooks.clone()];
                 self.found.held.extend(hold(hooks, catalog, &why));
             }
@@ -268,10 +249,8 @@ fn hold(hooks: &mut [Hook], catalog: &Catalog, why: &str) -> Vec<HeldHook> {
     let mut held = Vec::new();
     for hook in hooks.iter_mut().filter(|hook| hook.is_on()) {
         let why = format!("{why}; `{}` did not run", hook.name);
-        let blocks = catalog
-            .find(&hook.event)
-            .is_ok_and(|spec| spec.blocks && spec.on_failure == OnFailure::Block);
-        if blocks {
+        let spec = catalog.find(&hook.event);
+        if spec.is_ok_and(|spec| spec.blocks && spec.on_failure == OnFailure::Block) {
             // Braces in a rule's text are placeholders.
             let reason = why.replace('{', "{{").replace('}', "}}");
             hook.handler = Handler::Rule(Decision::Block { reason });
@@ -281,10 +260,8 @@ fn hold(hooks: &mut [Hook], catalog: &Catalog, why: &str) -> Vec<HeldHook> {
             continue;
         }
         hook.idle = Some(why.clone());
-        held.push(HeldHook {
-            event: hook.event.clone(),
-            why,
-        });
+        let event = hook.event.clone();
+        held.push(HeldHook { event, why });
     }
     held
 }

@@ -152,9 +152,8 @@ pub const SANDBOX_KEYS: &[KeyRow<HookDraft>] = &[
 const OR_ANY: &str = "name at least one, or remove the key to match any";
 
 pub(crate) fn dialect_names() -> Vec<&'static str> {
-    std::iter::once(native::NAME)
-        .chain(dialects().map(|dialect| dialect.name))
-        .collect()
+    let others = dialects().map(|dialect| dialect.name);
+    std::iter::once(native::NAME).chain(others).collect()
 }
 
 /// The dialects of hooks: those of events, and git's contract.
@@ -196,10 +195,8 @@ fn set_rule(
         Complaint::with_cure(cause, "write `{{` and `}}` for braces")
     })?;
     if draft.rule.replace(decision(text.to_string())).is_some() {
-        return Err(Complaint::with_cure(
-            "a rule has both `deny` and `ask`",
-            "remove one of them",
-        ));
+        let cause = "a rule has both `deny` and `ask`";
+        return Err(Complaint::with_cure(cause, "remove one of them"));
     }
     draft.placeholders(names, key.at());
     Ok(())
@@ -254,14 +251,10 @@ fn path_below(written: &str, key: &Setting<'_, '_>) -> Result<PathBuf, Complaint
     if parts.all(|part| matches!(part, Component::Normal(_))) && !written.is_empty() {
         return Ok(path.to_path_buf());
     }
-    let cause = format!(
-        "`{written}` in `{}` is not a relative path without `..`",
-        key.name
-    );
-    Err(Complaint::with_cure(
-        cause,
-        "write a path such as `node_modules`",
-    ))
+    let name = key.name;
+    let cause = format!("`{written}` in `{name}` is not a relative path without `..`");
+    let cure = "write a path such as `node_modules`";
+    Err(Complaint::with_cure(cause, cure))
 }
 
 fn set_description(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
@@ -284,10 +277,8 @@ fn set_fields(
     let table = key.table()?;
     if table.is_empty() {
         let cause = "`where`, or a table in it, is empty";
-        return Err(Complaint::with_cure(
-            cause,
-            "write a field and a regular expression, or remove the key",
-        ));
+        let cure = "write a field and a regular expression, or remove the key";
+        return Err(Complaint::with_cure(cause, cure));
     }
     for entry in table {
         let field = format!("{above}{}", entry.key);
@@ -305,8 +296,8 @@ fn set_fields(
             }
         } else {
             let cause = format!("`where.{field}` takes a string, not {}", tree.describe());
-            key.reader
-                .fault(tree.offset, cause, "write a regular expression");
+            let cure = "write a regular expression";
+            key.reader.fault(tree.offset, cause, cure);
         }
     }
     Ok(())
@@ -326,10 +317,8 @@ fn paths(key: &Setting<'_, '_>) -> Result<Vec<String>, Complaint> {
             _ if is_of_other => format!("`{path}` begins with another user's home folder"),
             _ => continue,
         };
-        return Err(Complaint::with_cure(
-            cause,
-            "name a file or a folder: `src`, `~/.cache`",
-        ));
+        let cure = "name a file or a folder: `src`, `~/.cache`";
+        return Err(Complaint::with_cure(cause, cure));
     }
     Ok(paths)
 }

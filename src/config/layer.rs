@@ -84,12 +84,8 @@ impl Layer {
 
     pub(super) fn places(&self) -> Vec<&Path> {
         let mut places = Vec::new();
-        for file in self
-            .manifests
-            .iter()
-            .chain(&self.drop_ins)
-            .chain(&self.settings)
-        {
+        let files = self.manifests.iter().chain(&self.drop_ins);
+        for file in files.chain(&self.settings) {
             if let Some(folder) = file.parent().filter(|folder| !places.contains(folder)) {
                 places.push(folder);
             }
@@ -144,10 +140,8 @@ pub(super) fn layer_in(
             layer.drop_ins.push(drop_ins);
         }
     }
-    if layer.manifests.is_empty() && layer.drop_ins.is_empty() {
-        return None;
-    }
-    Some(layer)
+    let is_empty = layer.manifests.is_empty() && layer.drop_ins.is_empty();
+    (!is_empty).then_some(layer)
 }
 
 #[derive(Debug)]
@@ -181,15 +175,12 @@ pub(super) fn entries(folder: &Path) -> io::Result<Vec<DropIn>> {
 
 pub fn is_passed_over(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
-    LEFTOVERS
-        .iter()
-        .any(|pattern| match pattern.split_once('*') {
-            None => name == *pattern,
-            Some((start, end)) => {
-                let long_enough = name.len() >= start.len() + end.len();
-                long_enough
-                    && name.starts_with(start)
-                    && name.ends_with(end.trim_start_matches('*'))
-            }
-        })
+    let mut patterns = LEFTOVERS.iter();
+    patterns.any(|pattern| match pattern.split_once('*') {
+        None => name == *pattern,
+        Some((start, end)) => {
+            let rest = name.strip_prefix(start);
+            rest.is_some_and(|rest| rest.ends_with(end))
+        }
+    })
 }

@@ -13,7 +13,7 @@ use super::hold::{ProjectTrust, TrustJudge, owner_policy};
 use super::layer::Layer;
 use super::loader::{ConfigLoader, ConfigScope};
 use super::manifest::{self, LoadedLayer, Manifest};
-use super::problem::{Problem, Severity};
+use super::problem::Problem;
 use super::set_layers::UsedSet;
 use super::trust::{STEP, TrustReport, is_about_trust};
 use super::{members, reader, set_layers, settings, skip, sources};
@@ -137,11 +137,11 @@ impl Config {
             mut problems,
             ..
         } = loader;
-        let trust = judge.map(|mut judge| {
+        let mut trust = ProjectTrust::default();
+        if let Some(mut judge) = judge {
             judge.look_for_lost(&looked, &layers);
-            judge.settle(&mut hooks, &catalog, &mut problems)
-        });
-        let mut trust = trust.unwrap_or_default();
+            trust = judge.settle(&mut hooks, &catalog, &mut problems);
+        }
         trust.policy = policy;
         trust.is_moved = choice.trust.is_some()
             && folders_before
@@ -157,14 +157,12 @@ impl Config {
         stop_mistaken(&mut hooks, &problems);
         set_warm_imports(&mut hooks, &layers);
         let log = log_settings(&layers, &trust, &mut problems);
-        let catalog = closed_events(catalog, &layers, &trust);
-        let problems = in_order(problems);
         Config {
             hooks,
+            catalog: closed_events(catalog, &layers, &trust),
             layers: layers.into_iter().map(|one| one.layer).collect(),
             project,
-            problems,
-            catalog,
+            problems: in_order(problems),
             log,
             sets,
             trust,
@@ -184,9 +182,7 @@ impl Config {
     }
 
     pub fn has_errors(&self) -> bool {
-        self.problems
-            .iter()
-            .any(|problem| problem.severity == Severity::Error)
+        self.problems.iter().any(Problem::is_error)
     }
 
     /// The reason that blocks gates while there are errors, because an unreadable hook might block.
@@ -211,8 +207,7 @@ fn stop_mistaken(hooks: &mut [Hook], problems: &[Problem]) {
     for hook in hooks.iter_mut().filter(|hook| hook.is_on()) {
         let mistake = problems.iter().find(|problem| {
             let is_whole_file = hook.source.line.is_none() || problem.events.is_empty();
-            let is_error = problem.severity == Severity::Error;
-            is_error && problem.file == hook.source.file && is_whole_file
+            problem.is_error() && problem.file == hook.source.file && is_whole_file
         });
         hook.idle = mistake.map(|mistake| format!("it has an error: {}", mistake.cause));
     }
@@ -241,9 +236,7 @@ pub(crate) fn block_reason(complaint: &str) -> String {
 
 /// A summary of the errors, changed hooks first, because `validate` does not show them.
 pub(crate) fn complaint_of<'p>(problems: impl Iterator<Item = &'p Problem>) -> Option<String> {
-    let errors: Vec<&Problem> = problems
-        .filter(|problem| problem.severity == Severity::Error)
-        .collect();
+    let errors: Vec<&Problem> = problems.filter(|problem| problem.is_error()).collect();
     if let Some(changed) = errors.iter().find(|error| is_about_trust(&error.cause)) {
         return Some(changed.cause.clone());
     }
@@ -261,17 +254,15 @@ pub(crate) fn complaint_of<'p>(problems: impl Iterator<Item = &'p Problem>) -> O
 }
 
 /// Sorts problems by file in reading order, then by line, without duplicates.
-fn in_order(problems: Vec<Problem>) -> Vec<Problem> {
+fn in_order(mut problems: Vec<Problem>) -> Vec<Problem> {
     let mut files: HashMap<PathBuf, usize> = HashMap::new();
-    let mut numbered = Vec::with_capacity(problems.len());
-    for problem in problems {
+    for problem in &problems {
         let next = files.len();
-        let number = *files.entry(problem.file.clone()).or_insert(next);
-        numbered.push((number, problem));
+        files.entry(problem.file.clone()).or_insert(next);
     }
-    numbered.sort_by_key(|(number, one)| (*number, one.at.map(|at| (at.line, at.column))));
-    numbered.dedup();
-    numbered.into_iter().map(|(_, problem)| problem).collect()
+    problems.sort_by_key(|one| (files[&one.file], one.at.map(|at| (at.line, at.column))));
+    problems.dedup();
+    problems
 }
 
 /// The log settings. A project cannot disable the log; untrusted ones cannot define secrets.
@@ -286,14 +277,11 @@ fn log_settings(
             if trust.report_against(layer).is_none() {
                 settings.redact.extend(log.redact.iter().cloned());
             }
-            match log.off {
-                None => {}
-                Some(at) if layer.kind == LayerKind::Project => {
-                    let cause = "a project cannot disable the decision log";
-                    let cure = "set `log.enabled` in the user file, or set HOOKRUN_DECISIONS=off";
-                    problems.push(Complaint::with_cure(cause, cure).in_file(file, Some(at)));
-                }
-                Some(_) => settings.is_off = true,
+            settings.is_off |= log.off.is_some() && layer.kind != LayerKind::Project;
+            if let Some(at) = log.off.filter(|_| layer.kind == LayerKind::Project) {
+                let cause = "a project cannot disable the decision log";
+                let cure = "set `log.enabled` in the user file, or set HOOKRUN_DECISIONS=off";
+                problems.push(Complaint::with_cure(cause, cure).in_file(file, Some(at)));
             }
         }
     }
@@ -339,20 +327,15 @@ fn set_defaults(hooks: &mut [Hook], layer: &Layer, layers: &[LoadedLayer]) {
     let mut settings: Vec<&EventSettings> = Vec::new();
     let mut doubt = None;
     for loaded in layers {
-        let LoadedLayer {
-            layer: other,
-            files,
-        } = loaded;
+        let other = &loaded.layer;
+        let files = &loaded.files;
         let is_before = other.is_owners() && other.kind < layer.kind && other.set.is_none();
         let is_member_of = layer.member.is_some() && layer.folder.starts_with(&other.folder);
         let is_declared = layer.declared_in.as_ref() == Some(&other.folder) || is_member_of;
         if is_before || other == layer || is_declared {
             settings.extend(files.iter().flat_map(|(_, file)| &file.events.settings));
-            doubt = files
-                .iter()
-                .filter_map(|(_, file)| file.doubt)
-                .next_back()
-                .or(doubt);
+            let mut own = files.iter().filter_map(|(_, file)| file.doubt);
+            doubt = own.next_back().or(doubt);
         }
     }
     for hook in hooks {

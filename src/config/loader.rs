@@ -71,18 +71,14 @@ impl ConfigLoader<'_> {
     }
 
     pub(super) fn is_named(&self, event: &str) -> bool {
-        self.catalog
-            .find(event)
-            .is_ok_and(|spec| self.is_in_scope(&spec))
+        let spec = self.catalog.find(event);
+        spec.is_ok_and(|spec| self.is_in_scope(&spec))
     }
 
     pub(super) fn entries(&mut self, folder: &Path) -> Vec<DropIn> {
         layer::entries(folder).unwrap_or_else(|error| {
-            self.fault(
-                folder,
-                format!("cannot be read: {error}"),
-                "check its permissions",
-            );
+            let cause = format!("cannot be read: {error}");
+            self.fault(folder, cause, "check its permissions");
             Vec::new()
         })
     }
@@ -119,10 +115,8 @@ impl ConfigLoader<'_> {
             if bindings.is_empty() {
                 return Err(dialect.unknown_event(name));
             }
-            return Ok(bindings
-                .into_iter()
-                .map(|binding| self.bound(binding))
-                .collect());
+            let bindings = bindings.into_iter();
+            return Ok(bindings.map(|binding| self.bound(binding)).collect());
         }
         match self.catalog.find(name) {
             Ok(spec) if draft.is_of_git => self.of_git(spec).map(|event| vec![event]),
@@ -173,9 +167,8 @@ impl ConfigLoader<'_> {
                 self.hooks.push(hook);
             }
             Err(faults) => {
-                let problems = faults
-                    .into_iter()
-                    .map(|(fault, at)| fault.in_file(file, Some(at)));
+                let faults = faults.into_iter();
+                let problems = faults.map(|(fault, at)| fault.in_file(file, Some(at)));
                 self.problems.extend(problems);
             }
         }
@@ -215,11 +208,9 @@ pub(super) fn unknown_event(unknown: &UnknownEvent) -> Complaint {
     let cause = format!("unknown event `{}`", unknown.name);
     let otherwise =
         "`hookrun events` lists all events; declare your own with [event.\"name\"] in hookrun.toml";
-    let meant = unknown
-        .nearest
-        .as_ref()
-        .map(|nearest| format!("did you mean `{nearest}`?"));
-    Complaint::with_cure(cause, meant.unwrap_or_else(|| otherwise.to_string()))
+    let nearest = unknown.nearest.as_deref();
+    let cure = complaint::did_you_mean(nearest, || otherwise.to_string());
+    Complaint::with_cure(cause, cure)
 }
 
 pub(super) fn bad_command(name: &str) -> Complaint {
@@ -243,11 +234,8 @@ fn problems_of(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Vec<Problem>
     }
     let at = draft.lives_at.or(hook.source.line.map(Position::of_line));
     problems.extend(contradiction(draft, hook, spec).map(|one| one.in_file(file, at)));
-    problems.extend(
-        idle_settings(hook, spec)
-            .into_iter()
-            .map(|one| one.warning(file, at)),
-    );
+    let idle = idle_settings(hook, spec).into_iter();
+    problems.extend(idle.map(|one| one.warning(file, at)));
     problems
 }
 
@@ -304,10 +292,8 @@ fn contradiction(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Option<Com
     let event = &spec.name;
     if draft.rule.is_some() && !spec.blocks {
         let cause = format!("`{event}` cannot be blocked, so a rule has no effect");
-        return Some(Complaint::with_cure(
-            cause,
-            "bind the rule to a gate, or write a hook",
-        ));
+        let cure = "bind the rule to a gate, or write a hook";
+        return Some(Complaint::with_cure(cause, cure));
     }
     if hook.lives == Lives::Session && (spec.blocks || command_name(event).is_some()) {
         let cause = format!(
@@ -318,10 +304,8 @@ fn contradiction(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Option<Com
         return Some(Complaint::with_cure(cause, cure));
     }
     for ((one, is_set), excluded) in CONFLICTS {
-        let other = excluded
-            .iter()
-            .find(|(_, is_other)| is_set(hook) && is_other(hook));
-        if let Some((other, _)) = other {
+        let mut excluded = excluded.iter().filter(|_| is_set(hook));
+        if let Some((other, _)) = excluded.find(|(_, is_other)| is_other(hook)) {
             let cause = format!("`{other}` cannot be used with `{one}`");
             return Some(Complaint::with_cure(cause, "remove one of them"));
         }
@@ -355,10 +339,8 @@ fn of_placeholder(spec: &EventSpec, field: &str) -> Option<Complaint> {
     if spec.context.is_empty() || spec.carries(key) || ALWAYS_THERE.contains(&key) {
         return None;
     }
-    let cause = format!(
-        "`{}` has no key `{key}`, so `{{{field}}}` has no value",
-        spec.name
-    );
+    let event = &spec.name;
+    let cause = format!("`{event}` has no key `{key}`, so `{{{field}}}` has no value");
     let keys = spec.context.iter().map(|key| key.name.as_ref());
     let cure = match complaint::nearest(key, keys.chain(PLACEHOLDERS.iter().copied())) {
         Some(nearest) => format!("did you mean `{{{nearest}}}`?"),
@@ -371,17 +353,12 @@ fn of_placeholder(spec: &EventSpec, field: &str) -> Option<Complaint> {
 fn of_field(hook: &Hook, spec: &EventSpec, field: &str, at: Position) -> Option<Problem> {
     let file = &hook.source.file;
     let event = &spec.name;
-    let (key, rest) = match field.split_once('.') {
-        Some((key, _)) => (key, &field[key.len()..]),
-        None => (field, ""),
-    };
+    let (key, rest) = field.split_at(field.find('.').unwrap_or(field.len()));
     if spec.carries(key) || ALWAYS_THERE.contains(&key) {
         return None;
     }
-    let cause = format!(
-        "`{event}` has no key `{key}`, so `{}` never runs",
-        hook.name
-    );
+    let name = &hook.name;
+    let cause = format!("`{event}` has no key `{key}`, so `{name}` never runs");
     let known = spec.context.iter().map(|key| key.name.as_ref());
     Some(match complaint::nearest(key, known) {
         Some(nearest) => {
@@ -407,10 +384,8 @@ fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {
     }
     if hook.matcher.needs_action() && !spec.has_action() {
         let cause = format!("`{name}` matches an action, but `{event}` has none, so it never runs");
-        add(
-            cause,
-            "remove the tool, path and command matchers, or bind it to tool.pre",
-        );
+        let cure = "remove the tool, path and command matchers, or bind it to tool.pre";
+        add(cause, cure);
     }
     if let Some((cause, cure)) = hook.matcher.never_meets() {
         add(format!("`{name}` {cause}"), cure);

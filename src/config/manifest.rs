@@ -8,7 +8,7 @@ use super::draft::HookDraft;
 use super::event_tables::{self, EVENT_TABLE, EventTables};
 use super::keys::{HOOK_KEYS, MATCH_KEYS, RULE_KEYS};
 use super::layer::Layer;
-use super::problem::{PlacedValue, Position, Problem, Severity};
+use super::problem::{PlacedValue, Position, Problem};
 use super::reader::{self, DocumentReader, KeyRow, Setting, specs};
 use super::sets::{self, DeclaredSet};
 use super::tree::Tree;
@@ -78,10 +78,8 @@ impl Manifest {
     /// Settings that work only in the system's and the user's file.
     pub(super) fn owner_settings(&self) -> impl Iterator<Item = (&'static str, Position)> {
         let trust = self.trust.at.map(|at| ("trust", at));
-        let imports = self
-            .warm_imports
-            .first()
-            .map(|one| ("warm_imports", one.at));
+        let module = self.warm_imports.first();
+        let imports = module.map(|one| ("warm_imports", one.at));
         trust.into_iter().chain(imports)
     }
 }
@@ -97,11 +95,10 @@ pub(super) struct LoadedLayer {
 
 /// Reads the files of a layer, and adds their problems to `problems`.
 pub(super) fn read_files(files: &[PathBuf], problems: &mut Vec<Problem>) -> LayerFiles {
-    let mut all = Vec::with_capacity(files.len());
-    for file in files {
-        all.push((file.clone(), reader::load(file, problems, read)));
-    }
-    all
+    let files = files.iter();
+    files
+        .map(|file| (file.clone(), reader::load(file, problems, read)))
+        .collect()
 }
 
 pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
@@ -126,10 +123,8 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
 /// The first error in the text of a `hookrun.toml` before it is written.
 pub(crate) fn problem_in(text: &str) -> Option<String> {
     let (_, problems) = read(text, Path::new(MANIFEST));
-    let mut errors = problems
-        .into_iter()
-        .filter(|problem| problem.severity == Severity::Error);
-    errors.next().map(|problem| problem.cause)
+    let error = problems.into_iter().find(Problem::is_error);
+    error.map(|error| error.cause)
 }
 
 /// Reads a rule file in the folder of `event`.
@@ -177,11 +172,9 @@ fn set_tables(
 ) -> Result<(), Complaint> {
     let word = key.name;
     let Some(tables) = key.tree.items() else {
+        let cause = format!("`{word}` is not a list of tables");
         let cure = format!("write `[[{word}]]` with two brackets");
-        return Err(Complaint::with_cure(
-            format!("`{word}` is not a list of tables"),
-            cure,
-        ));
+        return Err(Complaint::with_cure(cause, cure));
     };
     let mut first_lines = HashMap::new();
     for table in tables {
@@ -201,17 +194,13 @@ fn set_tables(
         }
         let problems = &mut key.reader.problems[before..];
         for problem in problems.iter_mut() {
-            problem.events = draft
-                .events()
-                .iter()
-                .map(|(name, _)| name.clone())
-                .collect();
+            let events = draft.events().iter();
+            problem.events = events.map(|(name, _)| name.clone()).collect();
         }
         if problems.is_empty() {
-            let at = key.reader.at(table.offset);
             manifest.hooks.push(HookTable {
                 draft,
-                at,
+                at: key.reader.at(table.offset),
                 is_anchored: true,
             });
         } else {
@@ -243,26 +232,20 @@ fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &T
     draft
         .events
         .get_or_insert_with(|| vec![("tool.pre".to_string(), at)]);
-    let file = reader
-        .file
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy();
+    let file = reader.file.file_name().unwrap_or_default();
     draft.hook.name = match &draft.name {
         Some((name, _)) => name.clone(),
-        None => format!("{file}:{}", at.line),
+        None => format!("{}:{}", file.display(), at.line),
     };
 }
 
 /// Checks a hook for missing keys and builds its handler.
 fn finish(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
+    let event_cure = "write `event = \"tool.pre\"`; `hookrun events` lists all events";
     for (key, cure) in [
         ("name", "add `name = …`"),
         ("command", "add `command = …`"),
-        (
-            "event",
-            "write `event = \"tool.pre\"`; `hookrun events` lists all events",
-        ),
+        ("event", event_cure),
     ] {
         if reader.lacks(table, key) {
             reader.fault(table.offset, format!("the hook has no `{key}`"), cure);
@@ -304,11 +287,8 @@ fn check_name(
     first_lines: &mut HashMap<String, usize>,
 ) {
     if name.trim().is_empty() || name.contains(|c: char| c.is_control()) {
-        reader.fault(
-            offset,
-            "a hook's name must be text on one line",
-            "give it a short name",
-        );
+        let cause = "a hook's name must be text on one line";
+        reader.fault(offset, cause, "give it a short name");
     }
     if let Some(first) = first_lines.insert(name.to_string(), reader.at(offset).line) {
         let cause = format!("two hooks are named `{name}`; the first is at line {first}");
@@ -328,7 +308,6 @@ pub const PROJECT_KEYS: &[KeyRow<Manifest>] = &[
         |manifest, key| key.texts_as(member).map(|members| manifest.members = members)),
 ];
 
-/// Reads `members`.
 fn member(text: &str) -> Result<String, Complaint> {
     let name = text.trim_end_matches('/');
     let mut parts = name.split('/');

@@ -109,15 +109,10 @@ fn folders_of(
         let folder = root.join(&name);
         let files = [layer::MANIFEST, layer::DROP_INS, layer::HIDDEN];
         let has_hooks = files.iter().any(|file| is_there(&folder.join(file)));
-        let obstacle = obstacle(
-            &folder,
-            &root.canonicalize().unwrap_or_default().join(&name),
-        );
-        let lack = (
-            "has no hooks",
-            "add hooks to it, or remove it from `members`",
-        );
-        let (cause, cure) = obstacle.unwrap_or(lack);
+        let real = root.canonicalize().unwrap_or_default().join(&name);
+        let obstacle = obstacle(&folder, &real);
+        let usual_cure = "add hooks to it, or remove it from `members`";
+        let (cause, cure) = obstacle.unwrap_or(("has no hooks", usual_cure));
         let complaint = Complaint::with_cure(format!("the member `{name}` {cause}"), cure);
         if obstacle.is_some() && !is_glob {
             problems.push(complaint.in_file(file, Some(*at)));
@@ -134,10 +129,8 @@ fn folders_of(
 /// Why a folder cannot be a member, and the cure. `real` is its path without links below the project.
 fn obstacle(folder: &Path, real: &Path) -> Option<(&'static str, &'static str)> {
     if !folder.is_dir() {
-        Some((
-            "is not a folder",
-            "fix the name; only a glob may match nothing",
-        ))
+        let cure = "fix the name; only a glob may match nothing";
+        Some(("is not a folder", cure))
     } else if folder.canonicalize().ok().as_deref() != Some(real) {
         Some(("is behind a link", "use the path of the link's target"))
     } else if is_there(&folder.join(".git")) {
@@ -166,8 +159,9 @@ pub(super) fn bind(loader: &mut ConfigLoader<'_>, first: usize, layer: &Layer, p
                     hook.name, hook.event
                 );
                 let complaint = Complaint::with_cure(cause, "move it to the project's root");
-                let problem = complaint.warning(&hook.source.file, at);
-                loader.problems.push(problem);
+                loader
+                    .problems
+                    .push(complaint.warning(&hook.source.file, at));
                 continue;
             } else if !member.is_around {
                 continue;
@@ -178,8 +172,9 @@ pub(super) fn bind(loader: &mut ConfigLoader<'_>, first: usize, layer: &Layer, p
             if !folder.is_dir() {
                 let cause = format!("`{}`: its `cwd` is not a folder in the project", hook.name);
                 let complaint = Complaint::with_cure(cause, "create the folder, or correct `cwd`");
-                let problem = complaint.warning(&hook.source.file, at);
-                loader.problems.push(problem);
+                loader
+                    .problems
+                    .push(complaint.warning(&hook.source.file, at));
             }
             if lists_changes {
                 hook.scope = Some(folder.clone());

@@ -67,22 +67,21 @@ names! { Severity: Error "error", Warning "warning", Note "note" }
 
 impl Complaint {
     pub(crate) fn in_file(self, file: &Path, at: Option<Position>) -> Problem {
-        let Complaint { cause, cure } = self;
-        let file = file.to_path_buf();
-        Problem {
-            severity: Severity::Error,
-            file,
-            at,
-            cause,
-            cure,
-            events: Vec::new(),
-        }
+        self.problem(Severity::Error, file, at)
     }
 
     pub(crate) fn warning(self, file: &Path, at: Option<Position>) -> Problem {
+        self.problem(Severity::Warning, file, at)
+    }
+
+    pub(crate) fn problem(self, severity: Severity, file: &Path, at: Option<Position>) -> Problem {
         Problem {
-            severity: Severity::Warning,
-            ..self.in_file(file, at)
+            severity,
+            file: file.to_path_buf(),
+            at,
+            cause: self.cause,
+            cure: self.cure,
+            events: Vec::new(),
         }
     }
 }
@@ -118,10 +117,8 @@ impl<'t> LineIndex<'t> {
         let line = self.line(offset);
         let start = self.starts().get(line - 1).copied().unwrap_or(0);
         let before = self.text.get(start..offset).unwrap_or_default();
-        Position {
-            line,
-            column: before.chars().count() + 1,
-        }
+        let column = before.chars().count() + 1;
+        Position { line, column }
     }
 }
 
@@ -144,6 +141,10 @@ impl Problem {
             })
     }
 
+    pub(crate) fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
     /// The place in compilers' notation: `hookrun.toml:4:1`.
     pub fn place(&self) -> String {
         match self.at {
@@ -155,13 +156,8 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: {}: {}",
-            self.severity.name(),
-            self.place(),
-            self.cause
-        )?;
+        let severity = self.severity.name();
+        write!(f, "{severity}: {}: {}", self.place(), self.cause)?;
         if let Some(cure) = &self.cure {
             write!(f, "\n  help: {cure}")?;
         }

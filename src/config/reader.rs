@@ -127,11 +127,8 @@ pub(crate) fn load<T: Default>(
     read: impl Fn(&str, &Path) -> (T, Vec<Problem>),
 ) -> T {
     let text = read_file(file).map_err(|error| {
-        let cure = "make it a readable file";
-        (
-            Complaint::with_cure(format!("cannot be read: {error}"), cure),
-            None,
-        )
+        let cause = format!("cannot be read: {error}");
+        (Complaint::with_cure(cause, "make it a readable file"), None)
     });
     let text = text.and_then(|bytes| {
         let not_utf8 = Complaint::with_cure("is not UTF-8", "save it as UTF-8");
@@ -179,20 +176,18 @@ impl<'r> DocumentReader<'r> {
     }
 
     pub(crate) fn complain(&mut self, offset: usize, complaint: Complaint) {
-        self.problems
-            .push(complaint.in_file(self.file, Some(self.at(offset))));
+        let problem = complaint.in_file(self.file, Some(self.at(offset)));
+        self.problems.push(problem);
     }
 
     /// Parses TOML, with errors as much as possible; only the first error is reported.
     pub(crate) fn toml(&mut self, text: &str, cure: fn(&str) -> Option<String>) -> Tree {
         let (document, errors) = DeTable::parse_recoverable(text);
-        let first = errors
-            .iter()
-            .map(|error| (error.span().map_or(0, |span| span.start), error.message()))
-            .min_by_key(|(at, _)| *at);
-        if let Some((at, message)) = first {
-            let cause = format!("not valid TOML: {message}");
-            let cure = cure(message);
+        let offset_of = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
+        if let Some(first) = errors.iter().min_by_key(|error| offset_of(error)) {
+            let at = offset_of(first);
+            let cause = format!("not valid TOML: {}", first.message());
+            let cure = cure(first.message());
             self.complain(at, Complaint { cause, cure });
         }
         Tree::of_toml(&document)
@@ -209,12 +204,11 @@ impl<'r> DocumentReader<'r> {
         let rows: Vec<&KeyRow<T>> = rows.iter().map(AsRef::as_ref).collect();
         for TreeEntry { key, at, tree } in table {
             let Some(row) = rows.iter().find(|row| row.name == *key) else {
-                let group = rows
-                    .iter()
-                    .find(|row| row.takes.keys().contains(&key.as_str()));
+                let mut groups = rows.iter();
+                let group = groups.find(|row| row.takes.keys().contains(&key.as_str()));
                 let known: Vec<&str> = rows.iter().map(|row| row.name).collect();
-                self.meant
-                    .extend(complaint::nearest(key, known.iter().copied()));
+                let nearest = complaint::nearest(key, known.iter().copied());
+                self.meant.extend(nearest);
                 self.complain(*at, unknown(&known, key, group.map(|row| row.name)));
                 continue;
             };
@@ -247,10 +241,8 @@ impl<'s> Setting<'s, '_> {
     }
 
     pub(crate) fn placed<V>(&self, value: V) -> PlacedValue<V> {
-        PlacedValue {
-            value,
-            at: self.at(),
-        }
+        let at = self.at();
+        PlacedValue { value, at }
     }
 
     pub(crate) fn wrong(&self) -> Complaint {
@@ -260,19 +252,12 @@ impl<'s> Setting<'s, '_> {
     /// The error for a value of a list, or for the value itself.
     fn wrong_with(&self, tree: &Tree) -> Complaint {
         let name = self.name;
-        let written = if let Some(text) = tree.text() {
-            text.to_string()
-        } else if matches!(tree.value, TreeValue::Number(_) | TreeValue::Flag(_)) {
-            tree.describe()
-        } else {
-            String::new()
-        };
-        let cause = format!(
-            "`{name}` takes {}, not {}",
-            self.key.takes.describe(),
-            tree.describe()
-        );
-        Complaint::with_cure(cause, self.key.takes.cure(name, &written))
+        let described = tree.describe();
+        let is_plain = matches!(tree.value, TreeValue::Number(_) | TreeValue::Flag(_));
+        let written = tree.text().or(is_plain.then_some(described.as_str()));
+        let takes = self.key.takes;
+        let cause = format!("`{name}` takes {}, not {described}", takes.describe());
+        Complaint::with_cure(cause, takes.cure(name, written.unwrap_or_default()))
     }
 
     pub(crate) fn text(&self) -> Result<&'s str, Complaint> {
@@ -284,10 +269,9 @@ impl<'s> Setting<'s, '_> {
         let mut texts = Vec::new();
         for item in items {
             let text = item.text().ok_or_else(|| self.wrong_with(item))?;
-            texts.push(PlacedValue {
-                value: text.to_string(),
-                at: self.reader.at(item.offset),
-            });
+            let value = text.to_string();
+            let at = self.reader.at(item.offset);
+            texts.push(PlacedValue { value, at });
         }
         Ok(texts)
     }
@@ -341,10 +325,8 @@ impl<'s> Setting<'s, '_> {
             (least, &i64::MAX) => format!("write {least} or more"),
             (least, most) => format!("write a number from {least} to {most}"),
         };
-        Err(Complaint::with_cure(
-            format!("`{}` cannot be {number}", self.name),
-            cure,
-        ))
+        let cause = format!("`{}` cannot be {number}", self.name);
+        Err(Complaint::with_cure(cause, cure))
     }
 
     /// A word that the key accepts, ignoring case.
@@ -353,11 +335,10 @@ impl<'s> Setting<'s, '_> {
         let KeyValue::OneOf(words) = self.key.takes else {
             return Ok(self.placed(text.to_string()));
         };
-        let word = words()
-            .into_iter()
-            .find(|word| word.eq_ignore_ascii_case(text));
-        word.map(|word| self.placed(word.to_string()))
-            .ok_or_else(|| self.wrong())
+        let mut words = words().into_iter();
+        let word = words.find(|word| word.eq_ignore_ascii_case(text));
+        let word = word.ok_or_else(|| self.wrong())?;
+        Ok(self.placed(word.to_string()))
     }
 
     pub(crate) fn duration(&self) -> Result<Duration, Complaint> {
@@ -369,9 +350,8 @@ impl<'s> Setting<'s, '_> {
     }
 
     pub(crate) fn one_of<V: Copy>(&self, table: &[(V, &str)]) -> Result<V, Complaint> {
-        let found = table
-            .iter()
-            .find(|(_, name)| self.tree.text() == Some(name));
+        let mut table = table.iter();
+        let found = table.find(|(_, name)| self.tree.text() == Some(name));
         found.map(|(value, _)| *value).ok_or_else(|| self.wrong())
     }
 

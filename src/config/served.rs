@@ -107,10 +107,8 @@ fn read_line(printed: &Printed<'_>, permit: Permit<'_>) -> Result<String, LinePr
 }
 
 fn own_lines(text: &str, permit: Permit<'_>) -> String {
-    let lines: Vec<&str> = text
-        .lines()
-        .filter(|line| !matches!(words_of(line, permit), Err(LineProblem::OtherRequest(_))))
-        .collect();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.retain(|line| !matches!(words_of(line, permit), Err(LineProblem::OtherRequest(_))));
     lines.join("\n")
 }
 
@@ -122,10 +120,8 @@ fn words_of(line: &str, permit: Permit<'_>) -> Result<String, LineProblem> {
     let (ids, others): (Vec<_>, Vec<_>) =
         keys.into_iter().partition(|(key, _)| key.get() == "\"id\"");
     let [(_, id)] = ids.as_slice() else {
-        let problem = format!(
-            "`{}` does not contain the event's `id` exactly once",
-            cut(line)
-        );
+        let line = cut(line);
+        let problem = format!("`{line}` does not contain the event's `id` exactly once");
         return Err(LineProblem::NoAnswer(problem));
     };
     let id = serde_json::from_str(id.get()).unwrap_or_else(|_| id.get().to_string());
@@ -137,11 +133,8 @@ fn words_of(line: &str, permit: Permit<'_>) -> Result<String, LineProblem> {
         return Ok(String::new());
     }
     // Written key by key, so that the contract judges a repeated key.
-    let own: Vec<String> = others
-        .iter()
-        .map(|(key, value)| format!("{key}:{value}"))
-        .collect();
-    Ok(format!("{{{}}}", own.join(",")))
+    let own = others.iter().map(|(key, value)| format!("{key}:{value}"));
+    Ok(format!("{{{}}}", own.collect::<Vec<_>>().join(",")))
 }
 
 fn cut(text: &str) -> String {

@@ -34,14 +34,12 @@ pub(super) fn add(
         for (file, manifest) in files {
             for declared in &manifest.sets {
                 let locked = find_locked(file, declared);
-                let folder = locked
-                    .as_ref()
-                    .map_err(String::clone)
-                    .and_then(|locked| in_store(locked, env));
-                let opened = folder
-                    .clone()
-                    .and_then(|folder| open(layer, &folder, &declared.name, problems));
-                match opened {
+                let folder = match &locked {
+                    Ok(locked) => in_store(locked, env),
+                    Err(cause) => Err(cause.clone()),
+                };
+                let folder_of_set = folder.clone();
+                match folder_of_set.and_then(|it| open(layer, &it, &declared.name, problems)) {
                     Ok(set) => layers.push(set),
                     Err(cause) => {
                         problems.push(Complaint::new(cause).in_file(file, Some(declared.at)));
@@ -70,9 +68,8 @@ fn find_locked(file: &Path, declared: &DeclaredSet) -> Result<LockedSet, String>
         let place = problem.place();
         let cause = &problem.cause;
         let cure = problem.cure.as_ref().unwrap_or(&update);
-        return Err(format!(
-            "the set `{name}` is not locked: {place}: {cause}; {cure}"
-        ));
+        let fault = format!("the set `{name}` is not locked");
+        return Err(format!("{fault}: {place}: {cause}; {cure}"));
     }
     let fault = match lock.find(name) {
         None => format!("the set `{name}` is not in {LOCK}"),
@@ -164,7 +161,6 @@ fn outside(hook: &Hook) -> Option<&String> {
     let Handler::Words { words, .. } = &hook.handler else {
         return None;
     };
-    words
-        .iter()
-        .find(|word| word.split(['/', '=']).any(|part| part == ".."))
+    let mut words = words.iter();
+    words.find(|word| word.split(['/', '=']).any(|part| part == ".."))
 }

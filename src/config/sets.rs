@@ -79,9 +79,8 @@ fn checked(
 /// Checks a set's name, which is typed and written into files.
 pub(crate) fn check_name(name: &str) -> Result<(), Complaint> {
     let begins_well = name.starts_with(|c: char| c.is_ascii_alphanumeric());
-    let is_word = name
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    let mut letters = name.chars();
+    let is_word = letters.all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
     if begins_well && is_word {
         return Ok(());
     }
@@ -141,9 +140,8 @@ pub(crate) fn is_path(url: &str) -> bool {
 /// Rejects texts that cannot name a tag, a branch or a commit.
 pub(crate) fn check_rev(rev: &str) -> Result<(), Complaint> {
     let is_plain = !rev.is_empty() && !rev.starts_with(['-', '/', '.']) && !rev.contains("..");
-    let has_good_letters = rev
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || "._/+-@#=".contains(c));
+    let mut letters = rev.chars();
+    let has_good_letters = letters.all(|c| c.is_ascii_alphanumeric() || "._/+-@#=".contains(c));
     if is_plain && has_good_letters {
         return Ok(());
     }
@@ -192,16 +190,12 @@ pub(crate) struct LockedSet {
 /// Name, revision, commit and number of files on one line.
 impl fmt::Display for LockedSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LockedSet {
-            name, rev, files, ..
-        } = self;
         let commit = short(&self.commit);
-        let plural = if *files == 1 { "" } else { "s" };
+        let files = self.files;
+        let plural = if files == 1 { "" } else { "s" };
         let tree = short(&self.tree);
-        write!(
-            f,
-            "{name} {rev} ({commit}): {files} file{plural}, {TREE}{tree}"
-        )
+        write!(f, "{} {} ({commit}): ", self.name, self.rev)?;
+        write!(f, "{files} file{plural}, {TREE}{tree}")
     }
 }
 
@@ -267,11 +261,8 @@ impl Lock {
     pub(crate) fn text(&self) -> String {
         let mut text = HEAD.to_string();
         for set in &self.sets {
-            let tree = format!("{TREE}{}", set.tree);
-            let written = LockedSet {
-                tree,
-                ..set.clone()
-            };
+            let mut written = set.clone();
+            written.tree.insert_str(0, TREE);
             let keys = serde_json::to_value(written).unwrap_or_default();
             text.push_str("\n[[set]]\n");
             // A JSON string or number is one of TOML too.

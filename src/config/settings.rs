@@ -82,13 +82,11 @@ impl SettingsReader<'_> {
             }
             return;
         }
-        if let Some(section) = document.at(&["hooks"]) {
-            self.hooks_of(file, &document, section);
-        } else if file.has_events(&document) {
-            // Devin's `hooks.v1.json` has events at the top.
-            self.hooks_of(file, &document, &document);
-        } else {
-            self.no_hooks(&document);
+        // Devin's `hooks.v1.json` has events at the top.
+        let at_top = Some(&document).filter(|document| file.has_events(document));
+        match document.at(&["hooks"]).or(at_top) {
+            Some(section) => self.hooks_of(file, &document, section),
+            None => self.no_hooks(&document),
         }
     }
 
@@ -111,12 +109,9 @@ impl SettingsReader<'_> {
             Err(error) => error,
         };
         let plain = without_comments(text).and_then(|plain| Tree::of_json(&plain).ok());
-        if let Some(document) = plain
-            && self
-                .owner(&document)
-                .is_some_and(|file| file.comments == Comments::Read)
-        {
-            return Some(document);
+        let owner = plain.as_ref().and_then(|document| self.owner(document));
+        if owner.is_some_and(|file| file.comments == Comments::Read) {
+            return plain;
         }
         let at = Position {
             line: error.line().max(1),
@@ -137,10 +132,8 @@ impl SettingsReader<'_> {
             return settings_file(host);
         }
         let path = self.reader.file;
-        let longest = settings_files().map(|file| file.length_in(path)).max()?;
-        if longest == 0 {
-            return None;
-        }
+        let lengths = settings_files().map(|file| file.length_in(path));
+        let longest = lengths.max().filter(|longest| *longest > 0)?;
         let mut owners = settings_files().filter(|file| file.length_in(path) == longest);
         let first = owners.clone().next();
         owners.find(|file| file.has_events(section)).or(first)
@@ -155,27 +148,21 @@ impl SettingsReader<'_> {
     }
 
     fn report(&mut self, severity: Severity, complaint: Complaint, at: usize) {
-        let problem = complaint.in_file(self.reader.file, Some(self.reader.at(at)));
-        self.reader.problems.push(Problem {
-            severity,
-            ..problem
-        });
+        let problem = complaint.problem(severity, self.reader.file, Some(self.reader.at(at)));
+        self.reader.problems.push(problem);
     }
 
     fn errors(&self) -> usize {
         let problems = self.reader.problems.iter();
-        problems
-            .filter(|problem| problem.severity == Severity::Error)
-            .count()
+        problems.filter(|problem| problem.is_error()).count()
     }
 
     fn table<'t>(&mut self, tree: &'t Tree, what: &str) -> Option<Vec<&'t TreeEntry>> {
         let Some(entries) = tree.entries() else {
-            let (kind, cure) = if self.is_toml() {
-                ("a table", "write it as a table")
-            } else {
-                ("an object", "write it in braces: { … }")
-            };
+            let (kind, cure) = self.by_syntax(
+                ("a table", "write it as a table"),
+                ("an object", "write it in braces: { … }"),
+            );
             let cause = format!("{what} must be {kind}, not {}", described(tree));
             self.fault(tree.offset, cause, cure);
             return None;
@@ -202,11 +189,11 @@ impl SettingsReader<'_> {
 
     /// A key and its value in the syntax of the file.
     fn entry(&self, key: &str, value: &str) -> String {
-        if self.is_toml() {
-            format!("{key} = {value}")
-        } else {
-            format!("\"{key}\": {value}")
-        }
+        self.by_syntax(format!("{key} = {value}"), format!("\"{key}\": {value}"))
+    }
+
+    fn by_syntax<T>(&self, toml: T, json: T) -> T {
+        if self.is_toml() { toml } else { json }
     }
 
     fn is_toml(&self) -> bool {
@@ -217,15 +204,6 @@ impl SettingsReader<'_> {
     fn wrong(&mut self, tree: &Tree, key: &str, takes: &str, cure: &str) {
         let cause = format!("`{key}` takes {takes}, not {}", described(tree));
         self.fault(tree.offset, cause, cure);
-    }
-
-    fn keep(&mut self, draft: HookDraft, offset: usize) {
-        let at = self.reader.at(offset);
-        self.manifest.hooks.push(HookTable {
-            draft,
-            at,
-            is_anchored: false,
-        });
     }
 
     fn reject(&mut self, event: &str, offset: usize) {
@@ -258,9 +236,6 @@ impl HostFile {
 }
 
 fn described(tree: &Tree) -> String {
-    if tree.entries().is_some() {
-        "an object".to_string()
-    } else {
-        tree.describe()
-    }
+    let table = tree.entries().map(|_| "an object".to_string());
+    table.unwrap_or_else(|| tree.describe())
 }

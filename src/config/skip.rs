@@ -35,18 +35,16 @@ fn set_switches(local: &mut DisabledHooks, key: &mut Setting<'_, '_>) -> Result<
         let name = &entry.key;
         let table = entry.tree.entries().unwrap_or_default();
         if let Some(inner) = table.iter().find(|inner| inner.tree.entries().is_some()) {
-            let cause = format!(
-                "the dot in `{name}.{}` makes this two nested tables",
-                inner.key
-            );
-            let cure = format!("write `[hook.\"{name}.{}\"]`", inner.key);
+            let inner = &inner.key;
+            let cause = format!("the dot in `{name}.{inner}` makes this two nested tables");
+            let cure = format!("write `[hook.\"{name}.{inner}\"]`");
             key.reader.fault(entry.at, cause, cure);
             continue;
         }
         if entry.tree.entries().is_none() {
             let cure = format!("write `[hook.\"{name}\"]`, and `enabled = false` below it");
-            key.reader
-                .fault(entry.at, format!("`hook.{name}` is not a table"), cure);
+            let cause = format!("`hook.{name}` is not a table");
+            key.reader.fault(entry.at, cause, cure);
         }
         let mut is_on = true;
         key.reader.take(table, SWITCH_KEYS, "", &mut is_on);
@@ -129,11 +127,8 @@ pub(super) fn switch_off(
                 hook.enabled = false;
                 lines.push(format!("skip {} ({LOCAL})", hook.name));
                 let cause = format!("`{name}` does not run for {}", hook.event);
-                let note = Complaint::new(cause).in_file(&file, Some(at));
-                problems.push(Problem {
-                    severity: Severity::Note,
-                    ..note
-                });
+                let note = Complaint::new(cause).problem(Severity::Note, &file, Some(at));
+                problems.push(note);
             }
         }
     }

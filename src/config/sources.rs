@@ -105,12 +105,8 @@ fn load_drop_in(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, e
 }
 
 fn bind_drop_in(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, event: &str) {
-    let DropIn {
-        path,
-        name,
-        is_folder,
-    } = file;
-    if is_folder {
+    let DropIn { path, name, .. } = file;
+    if file.is_folder {
         let cause = format!("is a folder among the hooks of `{event}`");
         let cure = "hooks are files; shared code belongs in hooks.d/lib/";
         return loader.fault(&path, cause, cure);
@@ -143,15 +139,14 @@ fn bind_drop_in(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, e
         line: None,
         set: None,
     };
-    match loader.meant(event, &draft) {
-        Ok(meant) => {
-            for event in meant {
-                if loader.is_in_scope(&event.spec) {
-                    loader.add(&draft, &event);
-                }
-            }
+    let meant = loader.meant(event, &draft).unwrap_or_else(|complaint| {
+        loader.complain(complaint, &draft.hook.source.file, None);
+        Vec::new()
+    });
+    for event in meant {
+        if loader.is_in_scope(&event.spec) {
+            loader.add(&draft, &event);
         }
-        Err(complaint) => loader.complain(complaint, &draft.hook.source.file, None),
     }
 }
 
@@ -252,12 +247,10 @@ fn anchored(loader: &mut ConfigLoader<'_>, file: &Path, table: &HookTable) -> Ha
         return written.clone();
     }
     let checked = match written {
-        Handler::Words { words, base } => {
-            relative::anchored(words, base).map(|words| Handler::Words {
-                words,
-                base: base.clone(),
-            })
-        }
+        Handler::Words { words, base } => relative::anchored(words, base).map(|words| {
+            let base = base.clone();
+            Handler::Words { words, base }
+        }),
         Handler::Shell(line) => {
             let base = file.parent().unwrap_or(Path::new("/"));
             relative::check_line(line, base).map(|()| written.clone())
@@ -273,10 +266,9 @@ fn anchored(loader: &mut ConfigLoader<'_>, file: &Path, table: &HookTable) -> Ha
 /// A complaint about a module of a hook system: as a program it would allow everything.
 fn only_exports(head: &Head, draft: &HookDraft, folder: &str) -> Option<Complaint> {
     const READING: &[&str] = &["stdin", "Sync(0"];
-    let exports = head
-        .text
-        .lines()
-        .any(|line| line.starts_with("export default") || line.starts_with("module.exports"));
+    const EXPORTING: &[&str] = &["export default", "module.exports"];
+    let mut lines = head.text.lines();
+    let exports = lines.any(|line| EXPORTING.iter().any(|words| line.starts_with(words)));
     if !exports || READING.iter().any(|word| head.text.contains(word)) {
         return None;
     }
@@ -319,19 +311,14 @@ fn settle_dialect(
                 "it reads hookrun's keys, but its folder `{folder}` is named after an event of {}",
                 dialect.name
             );
-            let cure = format!(
-                "{}, or move it into the folder of hookrun's event",
-                directive_of("native")
-            );
+            let own = directive_of("native");
+            let cure = format!("{own}, or move it into the folder of hookrun's event");
             Some((Complaint::with_cure(cause, cure), None))
         }
         [dialect] => {
             draft.dialect = Some(*dialect);
-            let row = dialect
-                .called(folder)
-                .into_iter()
-                .map(|binding| binding.row)
-                .next();
+            let bindings = dialect.called(folder);
+            let row = bindings.first().map(|binding| binding.row);
             let spec = row.and_then(|row| loader.catalog.find(row.event).ok());
             let closes = spec.is_some_and(|spec| spec.on_failure == OnFailure::Block);
             draft.hook.on_failure = draft.hook.on_failure.or(closes.then_some(OnFailure::Block));
@@ -340,8 +327,10 @@ fn settle_dialect(
         several => {
             let names: Vec<&str> = several.iter().map(|dialect| dialect.name).collect();
             let cause = format!("`{folder}` is an event of {}", names.join(" and of "));
-            let ours = several[0].called(folder).into_iter().next();
-            let ours = ours.map_or("our event", |binding| binding.row.event);
+            let ours = several[0].called(folder);
+            let ours = ours
+                .first()
+                .map_or("our event", |binding| binding.row.event);
             let cure = format!(
                 "if it is a hookrun hook, rename the folder to `{ours}`; otherwise {}",
                 directive_of(names[0])
@@ -364,10 +353,8 @@ fn foreign(head: &Head, event: &str) -> Option<(Complaint, Option<Position>)> {
         "write the key as `hookrun events {event}` shows it; or, if this is a {dialect} hook, {own} \
          and block with `exit 2`"
     );
-    Some((
-        Complaint::with_cure(cause, cure),
-        Some(Position::of_line(line)),
-    ))
+    let at = Position::of_line(line);
+    Some((Complaint::with_cure(cause, cure), Some(at)))
 }
 
 /// The events of the commands in `hooks.d/command/`, and of `command.NAME` in `hookrun.toml`.
@@ -408,10 +395,8 @@ fn add_command(found: &mut Vec<(String, Option<String>)>, name: &str, draft: &Ho
     }
     let description = draft.hook.description.clone();
     let description = description.filter(|_| draft.hook.enabled);
-    match found
-        .iter_mut()
-        .find(|(known, _)| known.eq_ignore_ascii_case(name))
-    {
+    let mut known = found.iter_mut();
+    match known.find(|(known, _)| known.eq_ignore_ascii_case(name)) {
         Some((_, known)) => *known = known.take().or(description),
         None => found.push((name.to_string(), description)),
     }
@@ -419,9 +404,8 @@ fn add_command(found: &mut Vec<(String, Option<String>)>, name: &str, draft: &Ho
 
 /// Whether the command's summary is needed; finding it requires opening the file.
 pub(super) fn is_in_scope(scope: ConfigScope<'_>, name: &str) -> bool {
-    scope == ConfigScope::Event("")
-        || scope
-            .has(|event| command_name(event).is_some_and(|asked| asked.eq_ignore_ascii_case(name)))
+    let is_it = |asked: &str| asked.eq_ignore_ascii_case(name);
+    scope == ConfigScope::Event("") || scope.has(|event| command_name(event).is_some_and(is_it))
 }
 
 /// The command's name: the file's name without extension.
@@ -448,10 +432,8 @@ pub(super) fn shadow(hooks: &mut [Hook]) -> Vec<Problem> {
             continue;
         }
         let source = &hooks[by].source;
-        let line = source
-            .line
-            .map(|line| format!(":{line}"))
-            .unwrap_or_default();
+        let line = source.line.map(|line| format!(":{line}"));
+        let line = line.unwrap_or_default();
         let file = source.file.display();
         let why = format!("shadowed by {file}{line} ({})", source.layer_text());
         if hook.source.layer == source.layer {

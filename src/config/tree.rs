@@ -65,10 +65,8 @@ impl Tree {
 
     pub(crate) fn of_toml(document: &Spanned<DeTable<'_>>) -> Tree {
         let value = table(document.get_ref());
-        Tree {
-            value,
-            offset: document.span().start,
-        }
+        let offset = document.span().start;
+        Tree { value, offset }
     }
 
     pub(crate) fn describe(&self) -> String {
@@ -216,10 +214,8 @@ fn of_raw(raw: &str, text: &str, levels: usize) -> Tree {
         }),
     };
     let value = value.unwrap_or_else(|| TreeValue::Other("text that is not Unicode".to_string()));
-    Tree {
-        value,
-        offset: offset_of(raw),
-    }
+    let offset = offset_of(raw);
+    Tree { value, offset }
 }
 
 /// Blanks out the comments of a JSON text, keeping offsets.
@@ -230,11 +226,8 @@ pub(super) fn without_comments(text: &str) -> Option<String> {
     };
     let parsed = parse_to_ast(text, &collected, &ParseOptions::default()).ok()?;
     let mut bytes = text.as_bytes().to_vec();
-    for comment in parsed
-        .comments?
-        .values()
-        .flat_map(|comments| comments.iter())
-    {
+    let comments = parsed.comments?;
+    for comment in comments.values().flat_map(|comments| comments.iter()) {
         let range = comment.range();
         let commented = &mut bytes[range.start..range.end];
         for byte in commented.iter_mut().filter(|byte| **byte != b'\n') {
@@ -425,16 +418,11 @@ fn integer(digits: &str) -> Option<i64> {
     let unsigned = digits.strip_prefix(['-', '+']).unwrap_or(digits);
     let bases = [("0x", 16), ("0o", 8), ("0b", 2), ("0", 8), ("", 10)];
     let read = bases.iter().find_map(|(prefix, base)| {
-        let rest = unsigned
-            .strip_prefix(prefix)
-            .filter(|rest| !rest.is_empty())?;
-        Some((rest, *base))
+        let rest = unsigned.strip_prefix(prefix)?;
+        (!rest.is_empty()).then_some((rest, *base))
     });
     let (rest, base) = read.filter(|(rest, _)| !rest.starts_with(['-', '+']))?;
     let number = i64::from_str_radix(rest, base).ok()?;
-    Some(if digits.starts_with('-') {
-        -number
-    } else {
-        number
-    })
+    let sign = if digits.starts_with('-') { -1 } else { 1 };
+    Some(sign * number)
 }

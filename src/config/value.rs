@@ -52,10 +52,8 @@ impl KeyValue {
             KeyValue::Tables(_) => ("a list of tables", "[{ key = \"value\" }]"),
             KeyValue::Either(all) => {
                 let words: Vec<String> = all.iter().map(|one| one.describe()).collect();
-                return (
-                    words.join(" or "),
-                    all.first().map_or_else(String::new, |one| one.texts().1),
-                );
+                let first = all.first().map(|one| one.texts().1);
+                return (words.join(" or "), first.unwrap_or_default());
             }
             KeyValue::Pattern => ("a regular expression", "'^rm '"),
             KeyValue::Json => ("a table, or JSON in a string", "{ key = 1 }"),
@@ -133,21 +131,17 @@ pub(crate) fn split_command(command: &str) -> Result<Vec<String>, Complaint> {
         if let Some(name) = placeholder_in(command).filter(|_| found == '{') {
             return Err(bad_placeholder(name));
         }
+        let cause = format!("`{found}` in a command needs a shell");
         let cure = "set `shell = true`, or quote it if it is literal";
-        return Err(Complaint::with_cure(
-            format!("`{found}` in a command needs a shell"),
-            cure,
-        ));
+        return Err(Complaint::with_cure(cause, cure));
     }
     let words = shell_words::split(command).map_err(|_| {
         let cause = "a quote in the command is not closed";
         Complaint::with_cure(cause, "close it, or escape it with `\\`")
     })?;
     let Some(program) = words.first() else {
-        return Err(Complaint::with_cure(
-            "the command is empty",
-            "write the program to run",
-        ));
+        let cure = "write the program to run";
+        return Err(Complaint::with_cure("the command is empty", cure));
     };
     let mut other_words = words.iter().filter(|word| *word != FILES);
     let count = words.iter().filter(|word| *word == FILES).count();

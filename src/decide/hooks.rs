@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::trust::TrustChoice;
-use crate::config::{Choice, Config, ConfigScope, Environment, Problem, Severity};
+use crate::config::{Choice, Config, ConfigScope, Environment, Problem};
 use crate::config::{block_reason, complaint_of};
 use crate::engine::chain::Surroundings;
 use crate::engine::complaint::{self, Complaint};
@@ -25,10 +25,9 @@ pub fn check_depth(env: &Environment) -> Result<(), Complaint> {
     if env.depth <= DEEPEST {
         return Ok(());
     }
-    Err(Complaint::with_cure(
-        format!("hookrun calls itself: more than {DEEPEST} runs are nested"),
-        "remove the hook that runs hookrun with the same settings",
-    ))
+    let cause = format!("hookrun calls itself: more than {DEEPEST} runs are nested");
+    let cure = "remove the hook that runs hookrun with the same settings";
+    Err(Complaint::with_cure(cause, cure))
 }
 
 #[derive(Debug)]
@@ -90,13 +89,9 @@ impl LoadedHooks {
     }
 
     fn runnable(&self, event: &str) -> Vec<String> {
-        let mut names = Vec::new();
-        for hook in self.runner.registry().bound(event).iter() {
-            if hook.is_on() {
-                names.push(hook.name.clone());
-            }
-        }
-        names
+        let bound = self.runner.registry().bound(event);
+        let runnable = bound.iter().filter(|hook| hook.is_on());
+        runnable.map(|hook| hook.name.clone()).collect()
     }
 }
 
@@ -290,11 +285,8 @@ impl Runner {
 }
 
 fn errors(config: &Config) -> Vec<Problem> {
-    let problems = config.problems.iter();
-    problems
-        .filter(|problem| problem.severity == Severity::Error)
-        .cloned()
-        .collect()
+    let errors = config.problems.iter().filter(|problem| problem.is_error());
+    errors.cloned().collect()
 }
 
 impl Environment {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::SettingsReader;
 use crate::config::draft::HookDraft;
+use crate::config::manifest::HookTable;
 use crate::config::problem::{Position, Severity};
 use crate::config::tree::{Tree, TreeEntry};
 use crate::engine::complaint::{self, Complaint};
@@ -49,17 +50,26 @@ impl<'f> SettingsHook<'f> {
         entries.next().map(|(_, entry)| *entry)
     }
 
+    fn command(&self) -> Option<&'f TreeEntry> {
+        self.get(HostHookKey::Program)
+            .or(self.get(HostHookKey::OwnCommand))
+            .or(self.get(HostHookKey::Command))
+    }
+
+    fn text(&self, says: HostHookKey) -> Option<&'f str> {
+        self.get(says)?.tree.text()
+    }
+
     /// Why the hook is listed but does not run.
     fn idle(&self) -> Option<String> {
         if let Some(why) = self.place.idle {
             return Some(why.to_string());
         }
-        if let Some(entry) = self.get(HostHookKey::Enabled)
-            && entry.tree.flag() == Some(false)
-        {
+        let enabled = self.get(HostHookKey::Enabled);
+        if let Some(entry) = enabled.filter(|entry| entry.tree.flag() == Some(false)) {
             return Some(format!("`{}` is false", entry.key));
         }
-        let own = [HostHookKey::Name, HostHookKey::Command].map(|key| self.get(key)?.tree.text());
+        let own = [HostHookKey::Name, HostHookKey::Command].map(|key| self.text(key));
         for path in self.place.file.disabled {
             let list = self.place.document.at(path).and_then(Tree::items);
             let mut names = list.unwrap_or_default().iter().filter_map(Tree::text);
@@ -84,12 +94,9 @@ impl SettingsReader<'_> {
         };
         if let Some(key) = file.event_key() {
             let Some(items) = section.items() else {
-                let cure = if self.is_toml() {
-                    "write each hook as a `[[hooks]]` table".to_string()
-                } else {
-                    format!("write [ {{ \"{key}\": \"PreToolUse\", … }} ]")
-                };
-                return self.wrong(section, "hooks", "a list of hooks", &cure);
+                let json = format!("write [ {{ \"{key}\": \"PreToolUse\", … }} ]");
+                let cure = self.by_syntax("write each hook as a `[[hooks]]` table", &json);
+                return self.wrong(section, "hooks", "a list of hooks", cure);
             };
             for (number, item) in items.iter().enumerate() {
                 let Some(event) = item.at(&[key]).and_then(|tree| Some((tree.text()?, tree)))
@@ -108,11 +115,10 @@ impl SettingsReader<'_> {
             return;
         }
         let Some(events) = section.entries() else {
-            let (kind, cure) = if self.is_toml() {
-                ("a table", "write each hook as a `[[hooks.EVENT]]` table")
-            } else {
-                ("an object", "write { \"EVENT\": [ … ] }")
-            };
+            let (kind, cure) = self.by_syntax(
+                ("a table", "write each hook as a `[[hooks.EVENT]]` table"),
+                ("an object", "write { \"EVENT\": [ … ] }"),
+            );
             return self.wrong(section, "hooks", kind, cure);
         };
         for event in events {
@@ -125,16 +131,14 @@ impl SettingsReader<'_> {
             };
             let Some(items) = event.tree.items() else {
                 self.reject(row.name, event.at);
-                let cure = if self.is_toml() {
-                    format!("write each hook as a `[[hooks.{}]]` table", event.key)
-                } else {
-                    "write [ … ]".to_string()
-                };
-                self.wrong(&event.tree, &event.key, "a list of hooks", &cure);
+                let toml = format!("write each hook as a `[[hooks.{}]]` table", event.key);
+                let cure = self.by_syntax(toml.as_str(), "write [ … ]");
+                self.wrong(&event.tree, &event.key, "a list of hooks", cure);
                 continue;
             };
             let mut place = place(row);
-            place.is_parallel &= !items.iter().any(says_in_order);
+            let mut in_order = items.iter().filter_map(|it| it.at(&["sequential"])?.flag());
+            place.is_parallel &= !in_order.any(|flag| flag);
             for (number, item) in items.iter().enumerate() {
                 let name = format!("hooks.{}[{number}]", row.name);
                 if file.groups(row.name) {
@@ -192,13 +196,11 @@ impl SettingsReader<'_> {
         }
         let hooks = item.at(&["hooks"]);
         let Some(items) = hooks.and_then(Tree::items) else {
-            let cure = if self.is_toml() {
-                format!("add a `[[hooks.{}.hooks]]` table", place.row.name)
-            } else {
-                "write \"hooks\": [ { \"type\": \"command\", \"command\": \"…\" } ]".to_string()
-            };
+            let toml = format!("add a `[[hooks.{}.hooks]]` table", place.row.name);
+            let json = "write \"hooks\": [ { \"type\": \"command\", \"command\": \"…\" } ]";
+            let cure = self.by_syntax(toml.as_str(), json);
             match hooks {
-                Some(tree) => self.wrong(tree, "hooks", "a list of hooks", &cure),
+                Some(tree) => self.wrong(tree, "hooks", "a list of hooks", cure),
                 None => self.fault(item.offset, "the group has no `hooks`", cure),
             }
             return self.reject(place.row.name, item.offset);
@@ -219,9 +221,13 @@ impl SettingsReader<'_> {
         };
         let action = place.file.action_key().and_then(|key| item.at(&[key]));
         entries.extend(action.and_then(Tree::entries).into_iter().flatten());
+        let keys = place.file.hook.iter().filter_map(|(name, says)| {
+            let entry = entries.iter().find(|entry| entry.key == *name)?;
+            Some((*says, *entry))
+        });
         let hook = SettingsHook {
             place,
-            keys: known_keys(place.file, &entries),
+            keys: keys.collect(),
             at: item.offset,
         };
         if let Some(kind) = other_kind(&hook) {
@@ -241,7 +247,11 @@ impl SettingsReader<'_> {
         match self.handler_of(&hook, &mut draft) {
             Some(handler) if self.errors() == errors_before => {
                 draft.hook.handler = handler;
-                self.keep(draft, item.offset);
+                self.manifest.hooks.push(HookTable {
+                    draft,
+                    at: self.reader.at(item.offset),
+                    is_anchored: false,
+                });
             }
             _ => self.reject(place.row.name, item.offset),
         }
@@ -358,10 +368,8 @@ impl SettingsReader<'_> {
         let Some(own) = hook.get(HostHookKey::Variables) else {
             return variables;
         };
-        for entry in self
-            .table(&own.tree, &format!("`{}`", own.key))
-            .unwrap_or_default()
-        {
+        let table = self.table(&own.tree, &format!("`{}`", own.key));
+        for entry in table.unwrap_or_default() {
             let is_name = !entry.key.is_empty() && !entry.key.contains(['=', '\0']);
             match entry.tree.text() {
                 Some(text) if is_name && !text.contains('\0') => {
@@ -414,11 +422,7 @@ impl SettingsReader<'_> {
                 return None;
             }
         }
-        let program = hook.get(HostHookKey::Program);
-        let command = hook
-            .get(HostHookKey::OwnCommand)
-            .or(hook.get(HostHookKey::Command));
-        let Some(entry) = program.or(command) else {
+        let Some(entry) = hook.command() else {
             let own = file.key(HostHookKey::Command).unwrap_or("command");
             let cause = format!("the hook has no `{own}`");
             let cure = format!("add `{}`", self.entry(own, "\"…\""));
@@ -443,7 +447,7 @@ impl SettingsReader<'_> {
             }
             return Some(words);
         }
-        if program.is_some() {
+        if hook.get(HostHookKey::Program).is_some() {
             return Some(vec![line]);
         }
         let shell = match hook.get(HostHookKey::Shell) {
@@ -456,31 +460,15 @@ impl SettingsReader<'_> {
 
 /// Why hookrun does not run a hook: its kind, or another operating system.
 fn other_kind(hook: &SettingsHook<'_>) -> Option<String> {
-    let kind = hook
-        .get(HostHookKey::Kind)
-        .and_then(|entry| entry.tree.text());
+    let kind = hook.text(HostHookKey::Kind);
     if let Some(kind) = kind.filter(|kind| complaint::nearest(kind, [COMMAND]).is_none()) {
         return Some(format!("a hook of type `{kind}`"));
     }
-    let runs = [
-        HostHookKey::Program,
-        HostHookKey::OwnCommand,
-        HostHookKey::Command,
-    ];
-    if runs.into_iter().any(|says| hook.get(says).is_some()) {
+    if hook.command().is_some() {
         return None;
     }
     let other = hook.get(HostHookKey::Idle)?;
     Some(format!("a hook for another system (`{}`)", other.key))
-}
-
-fn known_keys<'t>(file: &HostFile, entries: &[&'t TreeEntry]) -> Vec<(HostHookKey, &'t TreeEntry)> {
-    let mut keys = Vec::with_capacity(entries.len());
-    for (name, says) in file.hook {
-        let entry = entries.iter().find(|entry| entry.key == *name);
-        keys.extend(entry.map(|entry| (*says, *entry)));
-    }
-    keys
 }
 
 /// The folder of a plugin whose hook file this is (`hooks/hooks.json`).
@@ -489,10 +477,6 @@ fn plugin_root(file: &Path) -> Option<&str> {
         return None;
     }
     file.parent()?.parent()?.to_str()
-}
-
-fn says_in_order(item: &Tree) -> bool {
-    item.at(&["sequential"]).and_then(Tree::flag) == Some(true)
 }
 
 fn one_line(text: &str) -> Option<String> {
