@@ -18,6 +18,7 @@ use std::time::{Instant, SystemTime};
 use crate::config::{Environment, LogSettings};
 use crate::engine::event::{Event, Schedule};
 use crate::engine::exec::{Abort, Budget, Heartbeat};
+use crate::engine::names::names;
 use crate::engine::outcome::{Outcome, Settled};
 use crate::engine::run::{Fate, Run};
 use crate::engine::runner::Runner;
@@ -151,10 +152,9 @@ fn answered(outcome: Outcome, event: &Event, request: Option<&str>, terms: &Term
     };
     let session = event.given().string("sessionId").unwrap_or_default();
     let patience = Instant::now() + PATIENCE;
-    let until = match terms.budget {
-        Some(budget) => budget.until.min(patience),
-        None => patience,
-    };
+    let until = terms
+        .budget
+        .map_or(patience, |budget| budget.until.min(patience));
     for question in questions.clone() {
         let abort = vec![terms.abort.as_fd()];
         let asker = Asker {
@@ -166,14 +166,12 @@ fn answered(outcome: Outcome, event: &Event, request: Option<&str>, terms: &Term
             title: question.question,
             message: String::new(),
         };
-        match ui.show(&asker, &request) {
-            DialogAnswer::Yes(true) => {}
-            DialogAnswer::Yes(false) => return outcome.answered(false, "answered no"),
-            DialogAnswer::Nobody
-            | DialogAnswer::Cancelled
-            | DialogAnswer::Text(_)
-            | DialogAnswer::Done
-            | DialogAnswer::Rejected(_) => return outcome.answered(false, "no answer"),
+        let answer = ui.show(&asker, &request);
+        if answer == DialogAnswer::Yes(false) {
+            return outcome.answered(false, "answered no");
+        }
+        if answer != DialogAnswer::Yes(true) {
+            return outcome.answered(false, "no answer");
         }
     }
     outcome.answered(true, "")
@@ -182,14 +180,11 @@ fn answered(outcome: Outcome, event: &Event, request: Option<&str>, terms: &Term
 /// Adds a configuration error to the outcome unless it is the reason, so that an allowed event
 /// reports it.
 pub fn with_complaint(mut outcome: Outcome, complaint: Option<String>) -> Outcome {
-    let Some(complaint) = complaint else {
-        return outcome;
-    };
     let block = outcome.block();
-    if block.is_some_and(|block| block.reason.contains(&complaint)) {
-        return outcome;
+    let reason = block.map_or("", |block| block.reason.as_str());
+    if let Some(complaint) = complaint.filter(|complaint| !reason.contains(complaint)) {
+        outcome.add_notice(complaint);
     }
-    outcome.add_notice(complaint);
     outcome
 }
 
@@ -203,17 +198,7 @@ pub enum Door {
     Http,
 }
 
-impl Door {
-    /// Returns its name in the decision log.
-    pub fn name(self) -> &'static str {
-        match self {
-            Door::Command => "command",
-            Door::Stdio => "stdio",
-            Door::Mcp => "mcp",
-            Door::Http => "http",
-        }
-    }
-}
+names! { Door: Command "command", Stdio "stdio", Mcp "mcp", Http "http" }
 
 /// Errors of log and recording.
 #[derive(Debug, Default)]
@@ -234,7 +219,7 @@ impl EventDecision {
         }
     }
 
-    /// Creates a decision that only has a reply and is not recorded.
+    /// A decision that only has a reply and is not recorded.
     pub fn of_reply(reply: Reply, is_needed: bool) -> EventDecision {
         EventDecision {
             reply,

@@ -120,10 +120,8 @@ impl LogEntry<'_> {
 /// Removes the commands from an action. They are derived from its command line, and split words
 /// would hide secrets from the redaction rules.
 fn without_commands(context: &Context) -> Cow<'_, Context> {
-    let Some(action) = context
-        .raw("action")
-        .filter(|raw| raw.contains("\"commands\""))
-    else {
+    let action = context.raw("action");
+    let Some(action) = action.filter(|raw| raw.contains("\"commands\"")) else {
         return Cow::Borrowed(context);
     };
     let mut rest: Map<String, Value> = serde_json::from_str(action).unwrap_or_default();
@@ -134,11 +132,8 @@ fn without_commands(context: &Context) -> Cow<'_, Context> {
 }
 
 fn length_of(context: &Context) -> usize {
-    context
-        .keys()
-        .filter_map(|key| context.raw(key))
-        .map(str::len)
-        .sum()
+    let values = context.keys().filter_map(|key| context.raw(key));
+    values.map(str::len).sum()
 }
 
 fn cut_context(context: &Context, redactor: &Redactor, truncated: &mut Vec<String>) -> String {
@@ -274,11 +269,10 @@ fn whole_escapes(token: &str, most: usize) -> usize {
             _ => 1,
         };
         if at + step > most.min(bytes.len() - 1) {
-            break;
+            return token.floor_char_boundary(at);
         }
         at += step;
     }
-    token.floor_char_boundary(at)
 }
 
 /// A line. Its larger parts are parsed on demand.
@@ -328,10 +322,8 @@ impl<'l> DecisionLine<'l> {
         match serde_json::from_slice::<DecisionLine<'l>>(line) {
             Ok(record) if record.hookrun == VERSION => return Ok(record),
             Err(error) if error.is_eof() => {
-                return Err(Complaint::with_cure(
-                    "the line is cut off: its writer was interrupted",
-                    "remove the line",
-                ));
+                let cause = "the line is cut off: its writer was interrupted";
+                return Err(Complaint::with_cure(cause, "remove the line"));
             }
             // A newer line may have any format.
             Ok(_) | Err(_) => {}
@@ -363,18 +355,14 @@ impl<'l> DecisionLine<'l> {
 
     /// Returns the tool and its command or first path, for display.
     pub fn subject(&self) -> Subject {
-        self.context()
-            .and_then(|raw| serde_json::from_str(raw).ok())
-            .unwrap_or_default()
+        let subject = serde_json::from_str(self.context().unwrap_or_default());
+        subject.unwrap_or_default()
     }
 
     pub fn report(&self) -> Result<RunReport, Complaint> {
         let report: RunReport = serde_json::from_str(self.run.get()).map_err(no_record)?;
-        match report
-            .hooks
-            .iter()
-            .find(|hook| hook.fate == "ran" && hook.trace.is_none())
-        {
+        let mut hooks = report.hooks.iter();
+        match hooks.find(|hook| hook.fate == "ran" && hook.trace.is_none()) {
             Some(hook) => Err(no_record(format!("it lacks the run of `{}`", hook.name))),
             None => Ok(report),
         }

@@ -38,20 +38,17 @@ pub(super) struct Fix {
 
 /// Adds the changes of `hook` in `tree`, and drops fixes that it has undone.
 pub(super) fn add(fixes: &mut FixList, change: FileChange, tree: &PrivateTree, hook: &str) {
-    let stamp = tree::stamp(&tree.top().join(&change.path));
     let known = fixes.remove(&change.path);
-    let [before, fixed] = change.blobs;
-    let mut fix = match known {
-        Some(known) => known,
-        None => Fix {
-            blobs: [before, String::new()],
-            hooks: BTreeSet::new(),
-            stamp: None,
-        },
+    let mut fix = Fix {
+        stamp: tree::stamp(&tree.top().join(&change.path)),
+        blobs: change.blobs,
+        hooks: BTreeSet::from([hook.to_string()]),
     };
-    fix.blobs[1] = fixed;
-    fix.stamp = stamp;
-    fix.hooks.insert(hook.to_string());
+    if let Some(known) = known {
+        fix.hooks.extend(known.hooks);
+        let [first, _] = known.blobs;
+        fix.blobs[0] = first;
+    }
     if fix.blobs[0] != fix.blobs[1] {
         fixes.insert(change.path, fix);
     }
@@ -88,11 +85,8 @@ pub(super) fn stage(
             Err(complaint) => left.push(format!("{} ({complaint})", shown(path))),
         }
     }
-    let hooks: BTreeSet<&str> = fixes
-        .values()
-        .flat_map(|fix| fix.hooks.iter().map(String::as_str))
-        .collect();
-    let hooks: Vec<&str> = hooks.into_iter().collect();
+    let hooks: BTreeSet<&String> = fixes.values().flat_map(|fix| &fix.hooks).collect();
+    let hooks: Vec<&str> = hooks.into_iter().map(String::as_str).collect();
     let fixed = names(fixes.keys());
     let mut text = format!("{} fixed and staged {fixed}", hooks.join(", "));
     if !merged.is_empty() {
@@ -150,10 +144,9 @@ impl Staging<'_> {
             );
             return Err(Complaint::with_cure(cause, "commit again"));
         }
-        for _ in 1..TRIES {
-            if !is_locked(index) {
-                break;
-            }
+        let mut lock = index.as_os_str().to_owned();
+        lock.push(".lock");
+        for _ in (1..TRIES).take_while(|_| Path::new(&lock).exists()) {
             thread::sleep(PAUSE);
         }
         let update = call(&["update-index", "-z", "--index-info"]).stdin(input);
@@ -263,10 +256,4 @@ fn write_like(model: &Path, path: &Path, text: &[u8]) -> io::Result<()> {
         let _ = chown(path, Some(meta.uid()), Some(meta.gid()));
     }
     fs::set_permissions(path, meta.permissions())
-}
-
-fn is_locked(index: &Path) -> bool {
-    let mut lock = index.as_os_str().to_owned();
-    lock.push(".lock");
-    Path::new(&lock).exists()
 }

@@ -9,6 +9,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::errand::{Errand, ErrandEnd};
 use crate::engine::exec::{Abort, Budget, Heartbeat};
 use crate::engine::hook::duration_text;
+use crate::engine::names::words;
 use crate::engine::run::interruption;
 
 const LISTING: Duration = Duration::from_secs(30);
@@ -31,13 +32,10 @@ const VARIABLES: &[(&str, &str)] = &[
 ];
 
 /// Disable anything that runs programs or fails because of line endings.
-const SETTINGS: &[&str] = &[
-    "core.hooksPath=/dev/null",
-    "core.safecrlf=false",
-    "submodule.recurse=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
-];
+const SETTINGS: &[&str] = words!(
+    "core.hooksPath=/dev/null" "core.safecrlf=false" "submodule.recurse=false" "gc.auto=0"
+    "maintenance.auto=false"
+);
 
 #[derive(Debug, Clone)]
 pub(crate) struct EventGit {
@@ -78,10 +76,9 @@ impl EventGit {
 
     /// Returns the rest of the event's time, or `most` without a budget.
     pub(crate) fn left(&self, most: Duration) -> Duration {
-        let Some(budget) = self.budget else {
-            return most;
-        };
-        budget.until.saturating_duration_since(Instant::now())
+        self.budget.map_or(most, |budget| {
+            budget.until.saturating_duration_since(Instant::now())
+        })
     }
 }
 
@@ -125,12 +122,10 @@ impl GitCall<'_> {
             return Ok(output.stdout);
         }
         let printed = String::from_utf8_lossy(&output.stderr);
-        let is_outside = printed.contains("usage: git diff --no-index");
-        let why = if is_outside {
-            "this is not a git repository"
-        } else {
-            printed.trim_end()
-        };
+        let mut why = printed.trim_end();
+        if printed.contains("usage: git diff --no-index") {
+            why = "this is not a git repository";
+        }
         Err(Complaint::new(format!("git cannot {what}: {why}")))
     }
 

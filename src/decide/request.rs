@@ -33,9 +33,7 @@ impl<'a> EventRequest<'a> {
     pub fn new(name: impl Into<Cow<'a, str>>, dialect: &str) -> EventRequest<'a> {
         let name = name.into();
         let dialect = hosts::find(dialect);
-        let bindings = dialect
-            .map(|dialect| dialect.called(&name))
-            .unwrap_or_default();
+        let bindings = dialect.map_or_else(Vec::new, |dialect| dialect.called(&name));
         EventRequest {
             name,
             dialect,
@@ -76,10 +74,8 @@ impl<'a> EventRequest<'a> {
                 format!("no event was given: `{key}` is `{other}`, not a string")
             }
         };
-        let cure = match dialect {
-            Some(_) => format!("name the event: `hookrun {command} EVENT --host {host}`"),
-            None => format!("name the event: `hookrun {command} EVENT`"),
-        };
+        let option = dialect.map_or_else(String::new, |_| format!(" --host {host}"));
+        let cure = format!("name the event: `hookrun {command} EVENT{option}`");
         Err(Complaint::with_cure(wrong, cure))
     }
 
@@ -179,14 +175,12 @@ impl<'a> EventRequest<'a> {
         if !self.bindings.is_empty() || find_event(config, &self.name).is_ok() {
             return Ok(());
         }
-        let of_dialect = self.dialect.and_then(|dialect| dialect.nearest(&self.name));
-        match of_dialect {
-            Some(nearest) => Err(Complaint::with_cure(
-                format!("unknown event `{}`", self.name),
-                format!("did you mean `{nearest}`?"),
-            )),
-            None => find_event(config, &self.name).map(|_| ()),
-        }
+        let Some(nearest) = self.dialect.and_then(|dialect| dialect.nearest(&self.name)) else {
+            return find_event(config, &self.name).map(drop);
+        };
+        let cause = format!("unknown event `{}`", self.name);
+        let cure = format!("did you mean `{nearest}`?");
+        Err(Complaint::with_cure(cause, cure))
     }
 
     pub fn event(&self, config: &Config, context: Context) -> Result<HostedEvent, Complaint> {
@@ -213,10 +207,10 @@ impl<'a> EventRequest<'a> {
 
     /// Returns the smallest valid context as compact JSON.
     pub fn least(&self, config: &Config) -> String {
-        let spec = find_event(config, &self.name)
-            .ok()
-            .filter(|_| self.bindings.is_empty());
-        spec.map_or("{}".to_string(), |spec| spec.least())
+        match find_event(config, &self.name) {
+            Ok(spec) if self.bindings.is_empty() => spec.least(),
+            Ok(_) | Err(_) => "{}".to_string(),
+        }
     }
 
     fn in_our_words(
@@ -280,52 +274,48 @@ pub fn reply_to(binding: Option<Binding>, outcome: &Outcome) -> Reply {
 }
 
 pub fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>, Complaint> {
-    config.catalog.find(name).map_err(|unknown| match unknown.nearest {
-        // The part with the error may declare it.
-        _ if config.has_errors() => {
-            let complaint = config.complaint().unwrap_or_default();
-            Complaint::with_cure(format!("unknown event `{name}`"), complaint)
-        }
-        None if let Some(command) = command_name(name) => Complaint::with_cure(
-            format!("unknown command `{command}`"),
-            format!("to add it, create the executable file hooks.d/command/{command}"),
-        ),
-        Some(nearest) => Complaint::with_cure(
-            format!("unknown event `{name}`"),
-            format!("did you mean `{nearest}`?"),
-        ),
-        None => {
-            let looked = config.layers.iter().map(|layer| layer.folder.display().to_string());
-            let looked: Vec<String> = looked.collect();
-            let looked = match looked.as_slice() {
-                [] => "no hookrun.toml was found".to_string(),
-                folders => format!("searched: {}", folders.join(", ")),
-            };
-            let cure = format!(
-                "`hookrun events` lists the events; to declare your own, write [event.\"{name}\"] in a \
-                 hookrun.toml ({looked}); `--hooks DIR` reads another folder"
-            );
-            Complaint::with_cure(format!("unknown event `{name}`"), cure)
-        }
+    config.catalog.find(name).map_err(|unknown| {
+        let mut cause = format!("unknown event `{name}`");
+        let cure = match unknown.nearest {
+            // The part with the error may declare it.
+            _ if config.has_errors() => config.complaint().unwrap_or_default(),
+            None if let Some(command) = command_name(name) => {
+                cause = format!("unknown command `{command}`");
+                format!("to add it, create the executable file hooks.d/command/{command}")
+            }
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => {
+                let folders = config.layers.iter().map(|layer| layer.folder.display());
+                let folders: Vec<String> = folders.map(|folder| folder.to_string()).collect();
+                let mut looked = format!("searched: {}", folders.join(", "));
+                if folders.is_empty() {
+                    looked = "no hookrun.toml was found".to_string();
+                }
+                format!(
+                    "`hookrun events` lists the events; to declare your own, write \
+                     [event.\"{name}\"] in a hookrun.toml ({looked}); `--hooks DIR` reads another \
+                     folder"
+                )
+            }
+        };
+        Complaint::with_cure(cause, cure)
     })
 }
 
 fn recognised_in(context: &Context, command: &str) -> Result<EventRequest<'static>, Complaint> {
     let signs = signs::recognise(context).map_err(|doubt| {
+        let command = format!("hookrun {command}");
         let cure = match &doubt {
             signs::Doubt::Several { of, .. } => {
                 let host = of.first().copied().unwrap_or("HOST");
-                format!("name the host: `hookrun {command} --host {host}`")
+                format!("name the host: `{command} --host {host}`")
             }
-            signs::Doubt::Strange { .. } => {
-                format!("name the host: `hookrun {command} --host HOST`")
-            }
+            signs::Doubt::Strange { .. } => format!("name the host: `{command} --host HOST`"),
             signs::Doubt::Unnamed { dialect } => {
-                format!("name the event: `hookrun {command} EVENT --host {dialect}`")
+                format!("name the event: `{command} EVENT --host {dialect}`")
             }
             signs::Doubt::Nobodys => {
-                let command = format!("hookrun {command} EVENT");
-                format!("name the event: `{command}`, or `{command} --host HOST`")
+                format!("name the event: `{command} EVENT`, or `{command} EVENT --host HOST`")
             }
         };
         Complaint::with_cure(doubt.to_string(), cure)

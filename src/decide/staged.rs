@@ -54,10 +54,8 @@ impl StagedFiles {
     }
 
     fn below(&self, files: &[PathBuf]) -> Vec<PathBuf> {
-        files
-            .iter()
-            .filter_map(|file| Some(file.strip_prefix(&self.top).ok()?.to_path_buf()))
-            .collect()
+        let below = files.iter().flat_map(|file| file.strip_prefix(&self.top));
+        below.map(Path::to_path_buf).collect()
     }
 
     fn are_current(&self, entries: &HashMap<PathBuf, IndexEntry>, files: &[PathBuf]) -> bool {
@@ -86,8 +84,8 @@ impl StagedFiles {
         };
         let entries = state.entries.insert(entries);
         let is_apart = files.iter().any(|path| {
-            state.fixes.contains_key(path)
-                || entries.get(path).is_none_or(|entry| !entry.is_on_disk)
+            let is_on_disk = entries.get(path).is_some_and(|entry| entry.is_on_disk);
+            state.fixes.contains_key(path) || !is_on_disk
         });
         if !is_explicit && !is_apart {
             return Ok(None);
@@ -169,15 +167,10 @@ impl StagedFiles {
     /// Stages the fixes and writes them to disk. Returns a one-line report, or `None` without
     /// fixes. If staging fails, the disk is unchanged.
     pub(crate) fn stage_fixes(&self) -> Result<Option<String>, Complaint> {
-        let mut state = locked(&self.state);
-        let StagedState {
-            entries,
-            tree,
-            fixes,
-        } = &mut *state;
-        match (tree, entries) {
-            (Some(tree), Some(entries)) if !fixes.is_empty() => {
-                fixes::stage(&self.git, tree, entries, fixes).map(Some)
+        let state = &mut *locked(&self.state);
+        match (&mut state.tree, &state.entries) {
+            (Some(tree), Some(entries)) if !state.fixes.is_empty() => {
+                fixes::stage(&self.git, tree, entries, &state.fixes).map(Some)
             }
             _ => Ok(None),
         }

@@ -50,10 +50,10 @@ pub(super) fn compare(
     top: &Path,
     paths: &[PathBuf],
 ) -> Result<HashMap<PathBuf, IndexEntry>, Complaint> {
-    let stamps: HashMap<&PathBuf, FileStamp> = paths
+    let stamps = paths
         .iter()
-        .filter_map(|path| Some((path, stamp(&top.join(path))?)))
-        .collect();
+        .map(|path| Some((path, stamp(&top.join(path))?)));
+    let stamps: HashMap<&PathBuf, FileStamp> = stamps.flatten().collect();
     let listing = ["-c", "core.fsmonitor=false", "ls-files", "-z", "-v"];
     let kinds = ["-s", "-c", "-m", "-d", "--full-name", "--"];
     let mut words: Vec<&OsStr> = listing.iter().chain(&kinds).map(OsStr::new).collect();
@@ -171,12 +171,11 @@ impl PrivateTree {
     fn staged(&self, git: &EventGit) -> Result<String, Complaint> {
         // Writing a tree writes to the index, so use a copy.
         let copy = self.folder().join("staged");
-        match fs::copy(&self.index, &copy) {
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let _ = fs::remove_file(&copy);
+        if let Err(error) = fs::copy(&self.index, &copy) {
+            if error.kind() != io::ErrorKind::NotFound {
+                return Err(failed("copy", &self.index)(error));
             }
-            Err(error) => return Err(failed("copy", &self.index)(error)),
+            let _ = fs::remove_file(&copy);
         }
         let call = self.call(git, ["write-tree"]);
         let printed = call.variable("GIT_INDEX_FILE", copy).read("write a tree")?;
@@ -259,11 +258,9 @@ impl PrivateTree {
         for folder in named {
             let real = self.work_tree.join(below).join(&folder);
             let link = self.top().join(below).join(&folder);
-            match link.symlink_metadata() {
-                // A link from another run has the same target.
-                Ok(_) => continue,
-                Err(_) if !real.exists() => continue,
-                Err(_) => {}
+            // A link from another run has the same target.
+            if link.symlink_metadata().is_ok() || !real.exists() {
+                continue;
             }
             let parent = link.parent().unwrap_or(&link);
             fs::create_dir_all(parent).map_err(failed("make", parent))?;
@@ -350,9 +347,8 @@ fn lock(git: &EventGit, path: &Path) -> Result<File, Complaint> {
 
 /// Splits git's `-z` output.
 pub(super) fn lines(printed: &[u8]) -> impl Iterator<Item = &[u8]> {
-    printed
-        .split(|byte| *byte == 0)
-        .filter(|part| !part.is_empty())
+    let parts = printed.split(|byte| *byte == 0);
+    parts.filter(|part| !part.is_empty())
 }
 
 /// Parses tag, mode, blob and path in a line of `git ls-files -v -s`.
@@ -366,9 +362,10 @@ pub(super) fn read_line(line: &[u8]) -> Result<(u8, String, String, PathBuf), Co
             let path = path_of(path);
             Ok((tag.as_bytes()[0], mode.to_string(), blob.to_string(), path))
         }
-        _ => Err(Complaint::new(format!(
-            "cannot parse this line from git: `{head}`"
-        ))),
+        _ => {
+            let cause = format!("cannot parse this line from git: `{head}`");
+            Err(Complaint::new(cause))
+        }
     }
 }
 

@@ -80,10 +80,8 @@ impl DecisionLog {
 
     /// Returns the existing files, newest first.
     pub fn files(&self) -> Vec<PathBuf> {
-        (0..=KEPT)
-            .map(|number| self.file(number))
-            .filter(|file| file.exists())
-            .collect()
+        let files = (0..=KEPT).map(|number| self.file(number));
+        files.filter(|file| file.exists()).collect()
     }
 
     /// Tests whether a line could be written, and leaves nothing behind.
@@ -91,16 +89,12 @@ impl DecisionLog {
     /// # Errors
     /// Returns why not.
     pub fn check(&self) -> Result<(), KeepError> {
-        let there = self
-            .folder
-            .ancestors()
-            .find(|folder| folder.symlink_metadata().is_ok());
+        let mut folders = self.folder.ancestors();
+        let there = folders.find(|folder| folder.symlink_metadata().is_ok());
         let there = there.unwrap_or(Path::new("/"));
         if there != self.folder {
-            let wanted = Access::WRITE_OK | Access::EXEC_OK;
-            return access(there, wanted)
-                .map_err(io::Error::from)
-                .map_err(about(there));
+            let allowed = access(there, Access::WRITE_OK | Access::EXEC_OK);
+            return allowed.map_err(io::Error::from).map_err(about(there));
         }
         make_private(there, there).map_err(about(there))?;
         if self.file(0).exists() {
@@ -147,11 +141,9 @@ impl DecisionLog {
         let Some(lock) = lock.ok().filter(|lock| lock.try_lock().is_ok()) else {
             return;
         };
-        let is_full = self.file(0).metadata().is_ok_and(|meta| {
-            // Half of it: the line that did not fit may be large.
-            meta.len() > self.most_bytes / 2
-        });
-        if is_full {
+        // Half of it: the line that did not fit may be large.
+        let meta = self.file(0).metadata();
+        if meta.is_ok_and(|meta| meta.len() > self.most_bytes / 2) {
             for number in (0..KEPT).rev() {
                 let _ = fs::rename(self.file(number), self.file(number + 1));
             }
@@ -274,9 +266,8 @@ impl FileLines {
         name: &Path,
         opened: io::Result<Box<dyn Read>>,
     ) -> Result<FileLines, ReadError> {
-        let reader = opened
-            .and_then(decompressed)
-            .map_err(ReadError::of_file(name))?;
+        let reader = opened.and_then(decompressed);
+        let reader = reader.map_err(ReadError::of_file(name))?;
         Ok(FileLines {
             file: name.to_path_buf(),
             reader: BufReader::with_capacity(BUFFER_BYTES, reader),
@@ -363,12 +354,8 @@ pub enum Line {
 /// the end.
 pub fn read_line(from: &mut impl BufRead, most: usize, into: &mut Vec<u8>) -> io::Result<Line> {
     into.clear();
-    if from
-        .by_ref()
-        .take(most as u64 + 1)
-        .read_until(b'\n', into)?
-        == 0
-    {
+    let mut limited = from.by_ref().take(most as u64 + 1);
+    if limited.read_until(b'\n', into)? == 0 {
         return Ok(Line::End);
     }
     if into.pop_if(|last| *last == b'\n').is_some() || into.len() <= most {

@@ -178,14 +178,10 @@ const fn cut(text: &str, byte: u8) -> (&str, &str) {
         at += 1;
     }
     let (before, after) = text.split_at(at);
-    (
-        before,
-        if after.is_empty() {
-            ""
-        } else {
-            after.split_at(1).1
-        },
-    )
+    match after.split_at_checked(1) {
+        Some((_, after)) => (before, after),
+        None => (before, ""),
+    }
 }
 
 /// Splits a keyword into its text and the required text after it.
@@ -227,11 +223,10 @@ impl Follows {
             Follows::Value => {
                 first.is_some_and(|byte| byte.is_ascii_whitespace() || b"=\\".contains(byte))
             }
-            Follows::Token => {
-                let is_of_token =
-                    |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.+/=\\".contains(byte);
-                after.len() >= 10 && after[..10].iter().all(is_of_token)
-            }
+            Follows::Token => after.get(..10).is_some_and(|start| {
+                let mut start = start.iter();
+                start.all(|byte| byte.is_ascii_alphanumeric() || b"-_.+/=\\".contains(byte))
+            }),
             Follows::Address => {
                 let host = after.iter().skip_while(|byte| b"/\\".contains(byte));
                 let mut host = host.take_while(|byte| !b"/\"' \\".contains(byte));
@@ -432,14 +427,11 @@ fn is_secret_of(key: &str, value: &str) -> bool {
 
 /// Returns true if a key ends with a name, ignoring case, `_` and `-`.
 fn ends_with_name(key: &str, name: &str) -> bool {
-    let mut letters = key
-        .bytes()
-        .rev()
-        .filter(|byte| !matches!(byte, b'_' | b'-'));
+    let letters = key.bytes().rev();
+    let mut letters = letters.filter(|byte| !matches!(byte, b'_' | b'-'));
     name.bytes().rev().all(|expected| {
-        letters
-            .next()
-            .is_some_and(|letter| letter.eq_ignore_ascii_case(&expected))
+        let letter = letters.next();
+        letter.is_some_and(|letter| letter.eq_ignore_ascii_case(&expected))
     })
 }
 
@@ -464,9 +456,7 @@ fn string_end(text: &str) -> usize {
     let mut bytes = text.bytes().enumerate().skip(1);
     while let Some((at, byte)) = bytes.next() {
         match byte {
-            b'\\' => {
-                bytes.next();
-            }
+            b'\\' => drop(bytes.next()),
             b'"' => return at + 1,
             _ => {}
         }

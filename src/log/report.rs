@@ -225,6 +225,7 @@ pub struct VerdictReport {
 pub fn run_report(run: &Run, reply: &Reply, paths: &Paths) -> RunReport {
     let outcome = &run.outcome;
     let block = outcome.block();
+    let hooks = run.hooks.iter();
     RunReport {
         version: VERSION,
         event: run.event.spec().name.to_string(),
@@ -245,11 +246,7 @@ pub fn run_report(run: &Run, reply: &Reply, paths: &Paths) -> RunReport {
         findings: outcome.findings.clone(),
         notices: outcome.notices.clone(),
         reminders: reminders(outcome),
-        hooks: run
-            .hooks
-            .iter()
-            .map(|hook| hook_report(hook, paths))
-            .collect(),
+        hooks: hooks.map(|hook| hook_report(hook, paths)).collect(),
         reply: reply.clone(),
         took_ms: milliseconds(run.took),
     }
