@@ -50,10 +50,9 @@ impl Errand {
     ) -> Errand {
         let mut command = Command::new(program);
         command.args(arguments);
-        let stdin = Vec::new();
         Errand {
             command,
-            stdin,
+            stdin: Vec::new(),
             kept_bytes: KEPT_BYTES,
             limit,
         }
@@ -62,15 +61,12 @@ impl Errand {
     /// Runs it in a new process group until it exits, reaches its limit or `is_over` returns true.
     /// Does not kill processes that outlive a normal exit.
     pub(crate) fn run(mut self, is_over: impl FnMut() -> bool) -> io::Result<ErrandEnd> {
-        let stdin = if self.stdin.is_empty() {
-            Stdio::null()
+        if self.stdin.is_empty() {
+            self.command.stdin(Stdio::null());
         } else {
-            Stdio::piped()
-        };
-        self.command
-            .stdin(stdin)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            self.command.stdin(Stdio::piped());
+        }
+        self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.process_group(0).spawn()?;
         feed(child.stdin.take(), self.stdin);
         let stdout = keep(child.stdout.take(), self.kept_bytes);
@@ -78,11 +74,9 @@ impl Errand {
         let Some(status) = wait(&mut child, self.limit, is_over)? else {
             return Ok(ErrandEnd::Killed);
         };
-        let streams = (
-            stdout.recv_timeout(STREAMS_CLOSE_WITHIN),
-            stderr.recv_timeout(STREAMS_CLOSE_WITHIN),
-        );
-        Ok(match streams {
+        let stdout = stdout.recv_timeout(STREAMS_CLOSE_WITHIN);
+        let stderr = stderr.recv_timeout(STREAMS_CLOSE_WITHIN);
+        Ok(match (stdout, stderr) {
             (Ok(stdout), Ok(stderr)) => ErrandEnd::Exited(Output {
                 status,
                 stdout,
@@ -112,17 +106,10 @@ pub(crate) fn set_up(
     is_over: impl FnMut() -> bool,
 ) -> io::Result<Option<ExitStatus>> {
     let mut command = Command::new("/bin/sh");
-    command
-        .args(["-e", "-c", lines])
-        .current_dir(cwd)
-        .process_group(0);
-    command
-        .env_clear()
-        .envs(variables.iter().map(|(name, value)| (name, value)));
-    command
-        .stdin(Stdio::null())
-        .stdout(output.try_clone()?)
-        .stderr(output.try_clone()?);
+    command.args(["-e", "-c", lines]).current_dir(cwd);
+    command.env_clear().envs(variables.iter().cloned());
+    command.stdin(Stdio::null()).stdout(output.try_clone()?);
+    command.stderr(output.try_clone()?).process_group(0);
     let mut child = command.spawn()?;
     let status = wait(&mut child, limit, is_over)?;
     // Process ids are allocated in turn: no other group has this one yet.
@@ -135,16 +122,12 @@ pub(crate) fn set_up(
 pub(crate) fn hand_over(program: &Path, arguments: &[OsString], payload: &[u8]) -> io::Result<()> {
     let mut command = Command::new(program);
     command.arg0("hookrun").args(arguments);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.stdin(Stdio::piped());
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     // The host may kill our group right after the reply.
     let mut child = command.process_group(0).spawn()?;
-    let mut stdin = child
-        .stdin
-        .take()
-        .ok_or_else(|| io::Error::other("it has no stdin"))?;
+    let stdin = child.stdin.take();
+    let mut stdin = stdin.ok_or_else(|| io::Error::other("it has no stdin"))?;
     stdin.write_all(payload)
 }
 

@@ -230,11 +230,10 @@ impl Block {
             rest = others;
         }
         let hooks = blocks.iter().filter_map(|block| block.hook.clone());
+        let others = hooks.filter(|hook| first.hook.as_ref() != Some(hook));
         Some(Block {
             hook: first.hook.clone(),
-            others: hooks
-                .filter(|hook| first.hook.as_ref() != Some(hook))
-                .collect(),
+            others: others.collect(),
             reason: reason.trim_end().to_string(),
             cause: first.cause,
         })
@@ -245,8 +244,8 @@ impl Block {
     }
 
     fn without_name(&self) -> String {
-        self.reason
-            .replace(&format!("`{}`", self.name()), &format!("`{NAME}`"))
+        let name = format!("`{}`", self.name());
+        self.reason.replace(&name, &format!("`{NAME}`"))
     }
 
     pub(crate) fn hooks(&self) -> impl Iterator<Item = &String> {
@@ -402,28 +401,22 @@ impl Outcome {
 
     /// Returns all outputs in plan order, on separate lines.
     pub fn output(&self) -> Option<String> {
-        join(
-            self.texts.iter().filter_map(|text| text.output.as_deref()),
-            "\n",
-        )
+        let texts = self.texts.iter().filter_map(|text| text.output.as_deref());
+        join(texts, "\n")
     }
 
     /// Returns all contexts in plan order, separated by empty lines.
     pub fn additional_context(&self) -> Option<String> {
-        join(
-            self.texts
-                .iter()
-                .filter_map(|text| text.additional_context.as_deref()),
-            "\n\n",
-        )
+        let texts = self.texts.iter();
+        let contexts = texts.filter_map(|text| text.additional_context.as_deref());
+        join(contexts, "\n\n")
     }
 
     /// Returns the rewritten fields with their last values.
     pub fn update(&self) -> serde_json::Map<String, Value> {
         let applied = self.rewrites.iter().filter(|one| one.rejected.is_none());
-        applied
-            .map(|one| (one.field.clone(), one.new.clone()))
-            .collect()
+        let entries = applied.map(|one| (one.field.clone(), one.new.clone()));
+        entries.collect()
     }
 
     /// Applies a person's answer: yes to every question, or a block.
@@ -436,18 +429,16 @@ impl Outcome {
             self.settled = Settled::Allowed;
             return self;
         }
-        let asked = joined(questions);
-        let block = Block {
+        let mut reason = joined(questions);
+        if !why_not.is_empty() {
+            reason.push_str(&format!(" ({why_not})"));
+        }
+        self.settled = Settled::Blocked(Block {
             hook: questions.first().map(|first| first.hook.clone()),
             others: Vec::new(),
-            reason: if why_not.is_empty() {
-                asked
-            } else {
-                format!("{asked} ({why_not})")
-            },
+            reason,
             cause: Cause::Person,
-        };
-        self.settled = Settled::Blocked(block);
+        });
         self.texts.clear();
         self.void_rewrites("the event was blocked");
         self
@@ -468,11 +459,7 @@ pub fn joined(questions: &[Question]) -> String {
 
 fn join<'a>(texts: impl Iterator<Item = &'a str>, between: &str) -> Option<String> {
     let texts: Vec<&str> = texts.collect();
-    if texts.is_empty() {
-        None
-    } else {
-        Some(texts.join(between))
-    }
+    (!texts.is_empty()).then(|| texts.join(between))
 }
 
 // GitHub's annotation levels, the default first.

@@ -65,13 +65,11 @@ impl Plan {
             {
                 continue;
             }
-            match wanted
-                .iter()
-                .find(|first| first.runs_the_same(&planned.hook))
-            {
+            let mut wanted_before = wanted.iter();
+            match wanted_before.find(|first| first.runs_the_same(&planned.hook)) {
                 Some(first) => {
-                    planned.selection =
-                        Selection::Idle(format!("`{}` runs the same command", first.name));
+                    let why = format!("`{}` runs the same command", first.name);
+                    planned.selection = Selection::Idle(why);
                 }
                 None => wanted.push(Arc::clone(&planned.hook)),
             }
@@ -96,8 +94,8 @@ impl Plan {
     }
 
     pub fn is_idle(&self) -> bool {
-        self.hooks()
-            .all(|planned| planned.selection != Selection::Wanted)
+        let mut hooks = self.hooks();
+        hooks.all(|planned| planned.selection != Selection::Wanted)
     }
 
     pub fn hooks(&self) -> impl Iterator<Item = &PlannedHook> {
@@ -110,8 +108,8 @@ impl Selection {
         if !hook.enabled {
             return Some(Selection::Disabled);
         }
-        hook.idle_reason()
-            .map(|why| Selection::Idle(why.to_string()))
+        let why = hook.idle_reason()?;
+        Some(Selection::Idle(why.to_string()))
     }
 
     pub fn of(hook: &Hook, event: &Event, place: &PathBase) -> Selection {

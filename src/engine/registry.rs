@@ -37,10 +37,8 @@ impl Registry {
     pub fn loaded(hooks: impl IntoIterator<Item = Hook>, catalog: Catalog) -> Registry {
         let mut by_event: HashMap<String, Vec<Arc<Hook>>> = HashMap::new();
         for hook in hooks {
-            by_event
-                .entry(hook.event.clone())
-                .or_default()
-                .push(Arc::new(hook));
+            let bound = by_event.entry(hook.event.clone()).or_default();
+            bound.push(Arc::new(hook));
         }
         let ordered = by_event.into_iter().map(|(event, mut hooks)| {
             hooks.sort_by_key(|hook| place(hook));
@@ -61,9 +59,8 @@ impl Registry {
     pub fn register(&self, hook: Hook) -> Result<(), UnknownEvent> {
         let hook = canonical(hook, &self.catalog)?;
         let mut by_event = locked(&self.by_event);
-        let mut hooks = by_event
-            .get(&hook.event)
-            .map_or_else(Vec::new, |bound| bound.to_vec());
+        let bound = by_event.get(&hook.event);
+        let mut hooks = bound.map_or_else(Vec::new, |bound| bound.to_vec());
         let at = hooks.partition_point(|known| place(known) <= place(&hook));
         let event = hook.event.clone();
         hooks.insert(at, Arc::new(hook));
@@ -100,10 +97,8 @@ impl Registry {
 
     /// Returns the hooks of an event, by canonical name, in plan order.
     pub fn bound(&self, event: &str) -> BoundHooks {
-        locked(&self.by_event)
-            .get(event)
-            .map(Arc::clone)
-            .unwrap_or_default()
+        let by_event = locked(&self.by_event);
+        by_event.get(event).cloned().unwrap_or_default()
     }
 
     /// Returns all hooks: events in alphabetical order, each in plan order.
@@ -111,10 +106,8 @@ impl Registry {
         let by_event = locked(&self.by_event);
         let mut events: Vec<(&String, &BoundHooks)> = by_event.iter().collect();
         events.sort_by_key(|(event, _)| *event);
-        events
-            .into_iter()
-            .flat_map(|(_, bound)| bound.iter().cloned())
-            .collect()
+        let bound = events.into_iter().map(|(_, bound)| bound);
+        bound.flat_map(|bound| bound.iter().cloned()).collect()
     }
 }
 

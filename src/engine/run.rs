@@ -249,10 +249,9 @@ impl TraceContext {
     /// else in a new one. Ignores an invalid `incoming`.
     pub fn of(incoming: Option<&str>, session: Option<&str>, unique: &str) -> TraceContext {
         let incoming = incoming.filter(|text| is_traceparent(text));
-        let id = match (incoming, session) {
-            (Some(incoming), _) => incoming[3..35].to_string(),
-            (None, Some(session)) => format!("{:032x}", hash(session)),
-            (None, None) => format!("{:032x}", hash(unique)),
+        let id = match incoming {
+            Some(incoming) => incoming[3..35].to_string(),
+            None => format!("{:032x}", hash(session.unwrap_or(unique))),
         };
         // 64 random bits, since a fleet's log has millions of spans.
         let span = RandomState::new().hash_one(unique).max(1);
@@ -264,9 +263,8 @@ impl TraceContext {
     }
 
     pub fn traceparent(&self) -> String {
-        self.incoming
-            .clone()
-            .unwrap_or_else(|| format!("00-{}-{}-01", self.id, self.span))
+        let incoming = self.incoming.clone();
+        incoming.unwrap_or_else(|| format!("00-{}-{}-01", self.id, self.span))
     }
 
     /// Returns the parent span; `None` at the root of the trace.
@@ -299,12 +297,10 @@ fn is_id(part: &str, length: usize) -> bool {
 
 /// 128-bit FNV-1a.
 fn hash(text: &str) -> u128 {
-    let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-    for byte in text.bytes() {
-        hash ^= u128::from(byte);
-        hash = hash.wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
-    }
-    hash
+    let start: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    text.bytes().fold(start, |hash, byte| {
+        (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
+    })
 }
 
 #[cfg(test)]

@@ -163,10 +163,8 @@ impl Runner {
     }
 
     pub(crate) fn server(&self) -> Server {
-        self.engine
-            .server
-            .clone()
-            .unwrap_or_else(|| Server::new(&self.surroundings.state))
+        let server = self.engine.server.clone();
+        server.unwrap_or_else(|| Server::new(&self.surroundings.state))
     }
 
     /// Returns the sealed files' current stamps, or the reason to block if content changed since they
@@ -240,10 +238,7 @@ impl Runner {
         if self.is_idle(event) {
             return run_without(event, Outcome::default());
         }
-        let ready = match self.closed(event.spec()) {
-            Some(reason) => Err(reason),
-            None => self.stamps(),
-        };
+        let ready = self.closed(event.spec()).map_or_else(|| self.stamps(), Err);
         let mut run = match ready {
             Err(reason) => own_failure(event, reason),
             Ok(stamps) => {
@@ -326,10 +321,9 @@ impl Runner {
             return None;
         }
         if spec.conduct.reads_on {
-            (broken.for_event.0)(spec)
-        } else {
-            Some(broken.reason.clone())
+            return (broken.for_event.0)(spec);
         }
+        Some(broken.reason.clone())
     }
 
     /// Returns the run of a detached event whose hooks another supervisor runs.
@@ -420,9 +414,8 @@ enum DetachedHooks {
 }
 
 fn run_without(event: &Event, outcome: Outcome) -> Run {
-    let event = event.clone();
     Run {
-        event,
+        event: event.clone(),
         hooks: Vec::new(),
         outcome,
         took: Duration::ZERO,
@@ -432,19 +425,15 @@ fn run_without(event: &Event, outcome: Outcome) -> Run {
 
 /// Creates a run in which hookrun could not decide: a block, if the event is a gate.
 fn own_failure(event: &Event, reason: String) -> Run {
-    let outcome = if event.spec().blocks {
-        Outcome::own_failure(reason)
-    } else {
-        let notice = Notice {
-            hook: "hookrun".into(),
-            kind: NoticeKind::Failure,
-            text: reason,
-        };
-        Outcome {
-            notices: vec![notice],
-            ..Outcome::default()
-        }
-    };
+    if event.spec().blocks {
+        return run_without(event, Outcome::own_failure(reason));
+    }
+    let mut outcome = Outcome::default();
+    outcome.notices.push(Notice {
+        hook: "hookrun".into(),
+        kind: NoticeKind::Failure,
+        text: reason,
+    });
     run_without(event, outcome)
 }
 

@@ -108,11 +108,8 @@ pub(crate) fn remove_old(root: &Path) {
 fn is_old(path: &Path) -> bool {
     let is_folder = path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
     let entries = is_folder.then(|| fs::read_dir(path)).into_iter().flatten();
-    is_older(path, KEPT)
-        && entries
-            .flatten()
-            .flatten()
-            .all(|entry| is_old(&entry.path()))
+    let mut entries = entries.flatten().flatten();
+    is_older(path, KEPT) && entries.all(|entry| is_old(&entry.path()))
 }
 
 fn is_older(path: &Path, age: Duration) -> bool {
@@ -141,22 +138,18 @@ pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
     let own = rustix::process::getuid().as_raw();
     let was_private = is_private(folder, own);
     if !was_private {
-        DirBuilder::new()
-            .mode(0o700)
-            .recursive(true)
-            .create(folder)?;
+        let mut builder = DirBuilder::new();
+        builder.mode(0o700).recursive(true).create(folder)?;
     }
     // Check both folders: another process may have created one before us.
     let root_is_own = root
         .symlink_metadata()
         .is_ok_and(|meta| meta.uid() == own && (meta.is_symlink() || meta.mode() & 0o022 == 0));
-    if !root_is_own || !(was_private || is_private(folder, own)) {
-        return Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            "other users can access it",
-        ));
+    if root_is_own && (was_private || is_private(folder, own)) {
+        return Ok(());
     }
-    Ok(())
+    let kind = io::ErrorKind::PermissionDenied;
+    Err(io::Error::new(kind, "other users can access it"))
 }
 
 /// Returns true for a folder that only the user `own` can read.

@@ -188,10 +188,8 @@ impl SessionHooks {
             return;
         }
         let is_end = event.spec().name == END_OF_SESSION;
-        let mut bound: Vec<&Arc<Hook>> = lasting
-            .iter()
-            .filter(|hook| hook.event == event.spec().name)
-            .collect();
+        let mut bound: Vec<&Arc<Hook>> = lasting.iter().collect();
+        bound.retain(|hook| hook.event == event.spec().name);
         let followed = (!bound.is_empty()).then(|| runner.follow_links(event.clone()));
         let event = followed.as_ref().unwrap_or(event);
         let place = runner.place(event);
@@ -238,9 +236,9 @@ impl SessionHooks {
         let mut held = locked(&self.shared.sessions.held);
         held.sessions.clear();
         let had_some = !held.running.is_empty();
-        held.running
-            .iter()
-            .for_each(|hook| hook.lines.shorten(LineLife::Stopped));
+        for hook in &held.running {
+            hook.lines.shorten(LineLife::Stopped);
+        }
         let over = &self.shared.sessions.over;
         let waited = over.wait_while(held, |held| !held.running.is_empty());
         drop(waited.unwrap_or_else(PoisonError::into_inner));
@@ -305,10 +303,8 @@ impl SharedState {
                 .retain(|known| !Arc::ptr_eq(known, &own));
             sessions.over.notify_all();
         })?;
-        held.sessions
-            .entry(one.session.clone())
-            .or_default()
-            .push(Arc::clone(&one));
+        let own = held.sessions.entry(one.session.clone()).or_default();
+        own.push(Arc::clone(&one));
         held.running.push(one);
         Ok(())
     }
@@ -346,17 +342,14 @@ impl SharedState {
             if started.elapsed() >= LIVED_LONG {
                 pause = FIRST_PAUSE;
             }
+            let has_failed = |trace: &Trace| trace.exit != Some(Exit::Status(0));
             let comes_again = life == LineLife::Open
                 && job.runs.is_ok()
                 && !engine.is_aborted()
-                && trace
-                    .as_ref()
-                    .is_some_and(|trace| trace.exit != Some(Exit::Status(0)));
+                && trace.as_ref().is_some_and(has_failed);
             let restarts_in = comes_again.then_some(pause);
-            let how = trace
-                .map(|trace| how(&trace, life))
-                .or(changed)
-                .unwrap_or_default();
+            let how = trace.map(|trace| how(&trace, life)).or(changed);
+            let how = how.unwrap_or_default();
             self.call_sink(|sink| sink.ended(&one.session, &one.hook.name, &how, restarts_in));
             if restarts_in.is_none_or(|pause| !one.lines.pause(pause)) {
                 one.lines.shorten(LineLife::Closing);
@@ -378,21 +371,15 @@ impl SharedState {
 pub(crate) const SESSION_IS_OVER: &str = "its session is over";
 
 fn how(trace: &Trace, life: LineLife) -> String {
-    let by_status = match trace.exit {
-        Some(Exit::Status(status)) => Some(format!("exited with status {status}")),
-        Some(Exit::Signal(_)) | None => None,
-    };
-    let of_limit = matches!(
-        trace.ending,
-        Ending::OverLimit { .. } | Ending::NotStarted(_)
-    );
+    let ending = &trace.ending;
+    let of_limit = matches!(ending, Ending::OverLimit { .. } | Ending::NotStarted(_));
     if life != LineLife::Open && !of_limit {
         return SESSION_IS_OVER.to_string();
     }
-    let failure = if of_limit { None } else { by_status };
-    let mut how = failure
-        .or_else(|| trace.ending.failure())
-        .unwrap_or_default();
+    let mut how = match trace.exit {
+        Some(Exit::Status(status)) if !of_limit => format!("exited with status {status}"),
+        Some(Exit::Status(_) | Exit::Signal(_)) | None => ending.failure().unwrap_or_default(),
+    };
     let stderr = trace.stderr.text();
     if let Some(last) = stderr.lines().map(str::trim).rfind(|line| !line.is_empty()) {
         how.push_str(": ");

@@ -245,10 +245,9 @@ impl SocketState {
         let answer = shown.unwrap_or(DialogAnswer::Nobody);
         // Neither is a late answer.
         if asker.is_over() && answer != DialogAnswer::Done {
-            DialogAnswer::Cancelled
-        } else {
-            answer
+            return DialogAnswer::Cancelled;
         }
+        answer
     }
 
     /// Waits for other dialogs; `None` if the question ends before.
@@ -310,14 +309,9 @@ fn receive_one(shared: &Arc<SocketState>, stream: UnixStream) {
 /// Creates the socket below `root`, or in `/tmp` if its path is too long.
 fn listen(root: &Path) -> io::Result<(PathBuf, UnixListener)> {
     let own = rustix::process::getuid().as_raw();
-    let now = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
-    let name = format!(
-        "{}-{}",
-        std::process::id(),
-        now.as_nanos() % 1_000_000_000_000
-    );
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let now = now.unwrap_or_default().as_nanos() % 1_000_000_000_000;
+    let name = format!("{}-{now}", std::process::id());
     let temporary = PathBuf::from(format!("/tmp/hookrun-{own}"));
     let mut problem = io::Error::new(io::ErrorKind::InvalidInput, "its path would be too long");
     for root in [root, &temporary] {

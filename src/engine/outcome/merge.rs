@@ -103,10 +103,8 @@ impl<'s> Merger<'s> {
 
     /// Returns true if a rewrite of `field` was applied.
     pub fn has_rewritten(&self, field: &str) -> bool {
-        self.outcome
-            .rewrites
-            .iter()
-            .any(|done| done.field == field && done.rejected.is_none())
+        let mut rewrites = self.outcome.rewrites.iter();
+        rewrites.any(|done| done.field == field && done.rejected.is_none())
     }
 
     /// Voids earlier rewrites because a later hook's result wins.
@@ -171,20 +169,18 @@ impl<'s> Merger<'s> {
     }
 
     fn ask(&mut self, hook: &str, question: &str) {
+        if self.is_asking() && self.spec.conduct.first_question {
+            return self.notice(hook, NoticeKind::Question, question.to_string());
+        }
         let question = Question {
             hook: hook.to_string(),
             question: question.to_string(),
         };
         match &mut self.outcome.settled {
-            Settled::Asked { .. } if self.spec.conduct.first_question => {
-                let Question { hook, question } = question;
-                self.notice(&hook, NoticeKind::Question, question);
-            }
             Settled::Asked { questions } => questions.push(question),
             Settled::Allowed => {
-                self.outcome.settled = Settled::Asked {
-                    questions: vec![question],
-                };
+                let questions = vec![question];
+                self.outcome.settled = Settled::Asked { questions };
             }
             Settled::Blocked(_) => {}
         }
@@ -231,13 +227,10 @@ pub fn rewrite(rule: Merge, old: &Value, new: &Value, already: bool) -> Result<V
         Merge::Claim if *old == Value::Bool(true) => Err("it is already claimed".to_string()),
         Merge::First | Merge::Claim => Ok(new.clone()),
         Merge::Append => {
-            let mut list = match old {
-                Value::Array(list) => list.clone(),
-                Value::Null => Vec::new(),
-                Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
-                    return Err("the field is not a list, so nothing can be appended".to_string());
-                }
-            };
+            let own = old.as_array().cloned();
+            let own = own.or(old.is_null().then(Vec::new));
+            let problem = "the field is not a list, so nothing can be appended";
+            let mut list = own.ok_or(problem)?;
             if let Value::Array(more) = new {
                 list.extend(more.iter().cloned());
             } else {

@@ -76,12 +76,8 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
 /// Returns the key of an event and its agent. The main agent has no name.
 fn counted(run: &Run) -> String {
     let event = &run.event.spec().name;
-    match run
-        .event
-        .context()
-        .string("agentId")
-        .filter(|agent| !agent.is_empty())
-    {
+    let agent = run.event.context().string("agentId");
+    match agent.filter(|agent| !agent.is_empty()) {
         Some(agent) => format!("{event} {}", file_name(&agent)),
         None => event.to_string(),
     }

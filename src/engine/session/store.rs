@@ -87,10 +87,9 @@ impl Store {
 
     fn check(&self, bytes: &[u8]) -> Result<(), StoreError> {
         if bytes.len() > MOST_BYTES {
-            Err(self.fails(&"it would be larger than 4 MiB"))
-        } else {
-            Ok(())
+            return Err(self.fails(&"it would be larger than 4 MiB"));
         }
+        Ok(())
     }
 
     fn file(&self) -> PathBuf {
@@ -147,8 +146,6 @@ impl Store {
 }
 
 fn is_missing(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
+    let kind = error.kind();
+    matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

@@ -156,9 +156,8 @@ impl Clock {
         match reading.open {
             Some((_, 1)) if self.is_renewed => reading.open = None,
             Some((since, 1)) => {
-                reading.before = reading
-                    .before
-                    .saturating_add(now.saturating_duration_since(since));
+                let paused = now.saturating_duration_since(since);
+                reading.before = reading.before.saturating_add(paused);
                 reading.open = None;
             }
             Some((since, count)) => reading.open = Some((since, count - 1)),
@@ -169,9 +168,8 @@ impl Clock {
     /// Returns the total pause, up to the limit.
     pub fn paused_for(&self, now: Instant) -> Duration {
         let reading = locked(&self.reading);
-        let open = reading.open.map_or(Duration::ZERO, |(since, _)| {
-            now.saturating_duration_since(since)
-        });
+        let since = reading.open.map_or(now, |(since, _)| since);
+        let open = now.saturating_duration_since(since);
         reading.before.saturating_add(open).min(PATIENCE)
     }
 

@@ -84,10 +84,7 @@ pub enum DialogAnswer {
 impl From<Option<String>> for DialogAnswer {
     /// Converts a person's text; `None` means that they declined.
     fn from(text: Option<String>) -> DialogAnswer {
-        match text {
-            Some(text) => DialogAnswer::Text(text),
-            None => DialogAnswer::Cancelled,
-        }
+        text.map_or(DialogAnswer::Cancelled, DialogAnswer::Text)
     }
 }
 
@@ -163,13 +160,10 @@ pub(super) struct SignedRequest {
 /// Sends a request to `address` from the hook's environment, and waits for the answer:
 /// [`DialogAnswer::Nobody`] if nothing listens there.
 pub fn ask(address: &str, request: Request) -> DialogAnswer {
-    match try_ask(address, request) {
-        Ok(answer) => answer,
-        Err(error) => {
-            tracing::debug!(%error, "could not reach hookrun");
-            DialogAnswer::Nobody
-        }
-    }
+    try_ask(address, request).unwrap_or_else(|error| {
+        tracing::debug!(%error, "could not reach hookrun");
+        DialogAnswer::Nobody
+    })
 }
 
 fn try_ask(address: &str, request: Request) -> io::Result<DialogAnswer> {
