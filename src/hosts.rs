@@ -130,9 +130,8 @@ impl HostFile {
     pub fn host(&'static self) -> &'static Host {
         let mut hosts = HOSTS.iter().copied();
         let own = hosts.find(|host| {
-            host.settings
-                .as_ref()
-                .is_some_and(|it| std::ptr::eq(it, self))
+            let file = host.settings.as_ref();
+            file.is_some_and(|file| std::ptr::eq(file, self))
         });
         own.expect("every settings file is of a host in the list")
     }
@@ -155,19 +154,16 @@ pub(crate) fn moving_variables() -> Vec<&'static str> {
 pub(crate) fn events_called(name: &str) -> Vec<&'static str> {
     let of_dialects = dialects().flat_map(|dialect| dialect.called(name));
     let own = catalog::find(name).map(|spec| spec.name.as_ref());
-    of_dialects
-        .map(|binding| binding.row.event)
-        .chain(own)
-        .collect()
+    let names = of_dialects.map(|binding| binding.row.event);
+    names.chain(own).collect()
 }
 
 impl Host {
     /// The shortest budget of any gate: the limit while the event is unknown.
     pub fn shortest_budget(&'static self) -> Option<Duration> {
         let gates = self.events.iter().filter(|row| row.blocks);
-        gates
-            .filter_map(|row| Binding { dialect: self, row }.budget())
-            .min()
+        let budgets = gates.filter_map(|row| Binding { dialect: self, row }.budget());
+        budgets.min()
     }
 
     /// Finds events by the system's name, ignoring case, else by the canonical name. Events that
@@ -179,9 +175,8 @@ impl Host {
         if rows.is_empty() {
             rows.extend(all.clone().find(|row| row.event.eq_ignore_ascii_case(name)));
         }
-        rows.into_iter()
-            .map(|row| Binding { dialect: self, row })
-            .collect()
+        let rows = rows.into_iter();
+        rows.map(|row| Binding { dialect: self, row }).collect()
     }
 
     pub fn nearest(&'static self, name: &str) -> Option<&'static str> {
@@ -197,9 +192,7 @@ impl Host {
     }
 
     pub fn has_forms(&self) -> bool {
-        self.events
-            .iter()
-            .any(|row| matches!(row.results, Results::Form(_)))
+        self.events.iter().any(|row| row.results.form().is_some())
     }
 
     /// The distinct names of all events.
@@ -223,10 +216,9 @@ impl Host {
     /// The events in its settings or, for a host with a plugin, those the plugin sends.
     pub fn all_events(&'static self) -> &'static [HostEvent] {
         if self.events.is_empty() {
-            self.served_events()
-        } else {
-            self.events
+            return self.served_events();
         }
+        self.events
     }
 
     /// The events that hookrun receives from a command or a plugin.
@@ -244,8 +236,8 @@ impl Host {
     }
 
     fn says_before_a_tool(&self, is_it: impl Fn(&ReplySlot) -> bool) -> bool {
-        self.served_event("tool.pre")
-            .is_some_and(|row| row.says().iter().any(is_it))
+        let row = self.served_event("tool.pre");
+        row.is_some_and(|row| row.says().iter().any(is_it))
     }
 
     /// Whether the host can ask its user about a tool; otherwise a question blocks.
@@ -314,10 +306,8 @@ impl Host {
 impl HostEvent {
     /// The name with its distinguishing key: `session (reason = start)`.
     pub fn full_name(&self) -> String {
-        match self.when {
-            Some((key, value)) => format!("{} ({key} = {value})", self.name),
-            None => self.name.to_string(),
-        }
+        let key = self.when.map(|(key, value)| format!(" ({key} = {value})"));
+        format!("{}{}", self.name, key.unwrap_or_default())
     }
 
     pub fn is_called(&self, name: &str) -> bool {
@@ -331,10 +321,7 @@ impl HostEvent {
 
     /// Whether exit status 2 blocks it, so that the shell line can block if hookrun does not start.
     pub fn takes_status(&self) -> bool {
-        let block = self
-            .results
-            .form()
-            .and_then(|form| form.say(ReplySlot::Block));
+        let block = self.results.form().and_then(|it| it.say(ReplySlot::Block));
         block.is_some_and(|say| say.status == 2)
     }
 
@@ -360,11 +347,9 @@ impl Binding {
         spec.rewrites = row.results.rewrites().into();
         spec.on_failure = row.on_failure;
         spec.schedule = row.schedule;
-        let most_blocks = row.conduct.most_blocks.or(spec.conduct.most_blocks);
-        let text_is_context = spec.conduct.text_is_context;
         spec.conduct = Conduct {
-            most_blocks,
-            text_is_context,
+            most_blocks: row.conduct.most_blocks.or(spec.conduct.most_blocks),
+            text_is_context: spec.conduct.text_is_context,
             ..row.conduct
         };
         spec
@@ -410,17 +395,13 @@ impl HostFolders {
         let mut roots: Vec<PathBuf> = Vec::new();
         for key in keys {
             let named = context.value(key).ok().flatten().unwrap_or_default();
-            let folders = match named.as_array() {
-                Some(folders) => folders.as_slice(),
-                None => std::slice::from_ref(&named),
-            };
+            let one = std::slice::from_ref(&named);
+            let folders = named.as_array().map_or(one, Vec::as_slice);
             roots.extend(folders.iter().filter_map(Value::as_str).map(PathBuf::from));
         }
         roots.retain(|folder| !folder.as_os_str().is_empty());
-        let cwd = context
-            .string("cwd")
-            .filter(|cwd| !cwd.is_empty())
-            .map(PathBuf::from);
+        let cwd = context.string("cwd").filter(|cwd| !cwd.is_empty());
+        let cwd = cwd.map(PathBuf::from);
         HostFolders { roots, cwd }
     }
 }

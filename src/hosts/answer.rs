@@ -102,10 +102,8 @@ impl Binding {
 
     /// Whether the host reads an answer from stderr when stdout is empty.
     pub fn reads_stderr(self) -> bool {
-        self.row
-            .results
-            .form()
-            .is_some_and(|form| form.blocks == BlockStatus::FromTwo)
+        let form = self.row.results.form();
+        form.is_some_and(|form| form.blocks == BlockStatus::FromTwo)
     }
 
     fn reason(self, answer: &[(String, Value)]) -> Option<&str> {
@@ -150,10 +148,9 @@ impl KeyMeaning {
 impl ReplyKey {
     pub(super) fn list(&self) -> Option<&'static str> {
         if let KeyMeaning::Entry(field, _) = self.says {
-            Some(field)
-        } else {
-            None
+            return Some(field);
         }
+        None
     }
 }
 
@@ -161,9 +158,8 @@ impl ReplyKey {
 pub(super) fn action_of(
     keys: &[ReplyKey],
 ) -> Option<(&'static str, &'static [(&'static str, Act)])> {
-    let action = keys
-        .iter()
-        .find(|key| matches!(key.says, KeyMeaning::Action(_)))?;
+    let mut keys = keys.iter();
+    let action = keys.find(|key| matches!(key.says, KeyMeaning::Action(_)))?;
     Some((action.name, action.says.words()))
 }
 
@@ -174,9 +170,7 @@ pub(super) fn place(result: &mut Map<String, Value>, path: &str, value: Value) {
             result.entry(path).or_insert(value);
         }
         Some((first, rest)) => {
-            let inner = result
-                .entry(first)
-                .or_insert_with(|| Value::Object(Map::new()));
+            let inner = result.entry(first).or_insert_with(|| Map::new().into());
             if let Value::Object(inner) = inner {
                 place(inner, rest, value);
             }
@@ -225,10 +219,8 @@ impl Translation {
             return Ok(());
         };
         for (name, _) in answer.iter().filter(|(_, value)| !value.is_null()) {
-            if !keys
-                .iter()
-                .any(|key| key.name == name || key.list() == Some(name))
-            {
+            let mut keys = keys.iter();
+            if !keys.any(|key| key.name == name || key.list() == Some(name)) {
                 self.notes.push(format!(
                     "the key `{name}` has no effect in a result of this event and was ignored"
                 ));
@@ -258,17 +250,11 @@ impl Translation {
             KeyMeaning::Objection | KeyMeaning::Reason => {
                 text_of(name, value)?;
             }
-            KeyMeaning::Field(field, _) => {
-                self.verdict.update.push((field.to_string(), value.clone()))
-            }
+            KeyMeaning::Field(field, _) => self.update(field, value.clone()),
             KeyMeaning::Entry(field, _) if name != field => {
-                self.verdict
-                    .update
-                    .push((field.to_string(), Value::Array(vec![value.clone()])));
+                self.update(field, vec![value.clone()].into());
             }
-            KeyMeaning::Entry(field, _) if value.is_array() => {
-                self.verdict.update.push((field.to_string(), value.clone()));
-            }
+            KeyMeaning::Entry(field, _) if value.is_array() => self.update(field, value.clone()),
             KeyMeaning::Entry(..) => return Err(format!("`{name}` must be a JSON array")),
             KeyMeaning::Action(words) => self.act(name, &text_of(name, value)?, words)?,
             KeyMeaning::Question(_) => self.question = Some(question(name, value)?),
@@ -276,6 +262,10 @@ impl Translation {
             KeyMeaning::Output => self.verdict.output = Some(text_of(name, value)?),
         }
         Ok(())
+    }
+
+    fn update(&mut self, field: &str, value: Value) {
+        self.verdict.update.push((field.to_string(), value));
     }
 
     fn add_context(&mut self, text: String) {
@@ -297,9 +287,7 @@ impl Translation {
             ));
         };
         if let Act::Claim(field) = act {
-            self.verdict
-                .update
-                .push(((*field).to_string(), Value::Bool(true)));
+            self.update(field, Value::Bool(true));
         }
         self.asks |= *act == Act::Ask;
         self.act = Some(*act);

@@ -133,12 +133,7 @@ const ROW: HostEvent = WAITS_LONG;
 const FROM_MODEL: &[(&str, &str)] = &[("to_model", "model"), ("from_model", "previousModel")];
 
 /// Keys that no context of Claude Code has, except `turn_id` in one event.
-const NOT_CLAUDES: &[&str] = &[
-    "timestamp",
-    "sessionId",
-    "conversation_id",
-    "cursor_version",
-];
+const NOT_CLAUDES: &[&str] = words!("timestamp" "sessionId" "conversation_id" "cursor_version");
 
 /// A wrong type in one of these keys makes Claude Code drop the whole file (measured for each).
 const TYPED: &[TypedKey] = &[
@@ -240,26 +235,14 @@ pub(super) static CLAUDE: Host = Host {
         sign(
             SignedEvents::KnownOrNew,
             &["session_id", "prompt_id"],
-            &[
-                "turn_id",
-                "timestamp",
-                "sessionId",
-                "conversation_id",
-                "cursor_version",
-            ],
+            words!("turn_id" "timestamp" "sessionId" "conversation_id" "cursor_version"),
         ),
         sign(SignedEvents::Alone, &["session_id"], NOT_CLAUDES),
     ],
-    words: &[
-        "hook_event_name",
-        "tool_input",
-        "tool_name",
-        "tool_response",
-        "hookSpecificOutput",
-        "permissionDecision",
-        "stop_hook_active",
-        "transcript_path",
-    ],
+    words: words!(
+        "hook_event_name" "tool_input" "tool_name" "tool_response" "hookSpecificOutput"
+        "permissionDecision" "stop_hook_active" "transcript_path"
+    ),
     settings: Some(HostFile {
         shell: Some("sh"),
         places: &[".claude"],

@@ -122,15 +122,10 @@ pub(super) static CLINE: Host = Host {
             "its CLI does not send prompts to hooks, and its extension does not accept new input",
             "a block ends the run, and the model does not get the reason",
         ],
-        beside: &[
-            "TaskStart",
-            "TaskResume",
-            "UserPromptSubmit",
-            "PostToolUse",
-            "TaskComplete",
-            "TaskCancel",
-            "PreCompact",
-        ],
+        beside: words!(
+            "TaskStart" "TaskResume" "UserPromptSubmit" "PostToolUse" "TaskComplete" "TaskCancel"
+            "PreCompact"
+        ),
         ..Install::NONE
     },
     ..FAMILY

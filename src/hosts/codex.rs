@@ -51,13 +51,8 @@ const AT_THE_END: Wait = Wait::seconds(1).at_most(3);
 
 const ROW: HostEvent = WAITS_LONG;
 
-const NOT_CODEXS: &[&str] = &[
-    "prompt_id",
-    "timestamp",
-    "sessionId",
-    "conversation_id",
-    "cursor_version",
-];
+const NOT_CODEXS: &[&str] =
+    words!("prompt_id" "timestamp" "sessionId" "conversation_id" "cursor_version");
 
 pub(super) static CODEX: Host = Host {
     name: "codex",
@@ -201,10 +196,10 @@ fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
 fn is_trusted(config: &Json, project: &Path) -> bool {
     let real = project.canonicalize().unwrap_or_default();
     for path in [project, &real] {
-        let mut levels = path
-            .ancestors()
-            .filter_map(|folder| config["projects"].get(folder.to_str()?)?.get("trust_level"));
-        if levels.next().is_some_and(|level| level == "trusted") {
+        let projects = &config["projects"];
+        let mut folders = path.ancestors();
+        let level = folders.find_map(|folder| projects.get(folder.to_str()?)?.get("trust_level"));
+        if level.is_some_and(|level| level == "trusted") {
             return true;
         }
     }

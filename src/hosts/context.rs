@@ -1,6 +1,6 @@
 //! Decodes a dialect's events into our names and keys, and encodes ours for its hooks.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::row::{Binding, Host, KeySpelling};
 use super::tool::Mcp;
@@ -26,19 +26,15 @@ impl Host {
                 return Ok(*only);
             }
         }
-        for binding in candidates {
-            let is_meant = match binding.row.when {
-                Some((key, value)) => context.string(key).as_deref() == Some(value),
-                None => true,
-            };
-            if is_meant {
-                return Ok(*binding);
-            }
+        let is_meant = |binding: &&Binding| {
+            let when = binding.row.when;
+            when.is_none_or(|(key, value)| context.string(key).as_deref() == Some(value))
+        };
+        if let Some(meant) = candidates.iter().find(is_meant) {
+            return Ok(*meant);
         }
-        let known: Vec<_> = candidates
-            .iter()
-            .filter_map(|binding| binding.row.when)
-            .collect();
+        let known = candidates.iter().filter_map(|binding| binding.row.when);
+        let known: Vec<_> = known.collect();
         let key = known.first().map_or("", |(key, _)| key);
         let name = candidates.first().map_or("", |binding| binding.row.name);
         let problem = match context.string(key) {
@@ -70,9 +66,9 @@ impl Binding {
             };
             if !self.row.is_called(&found) && found != self.row.event {
                 let expected = self.row.name;
-                return Err(Complaint::new(format!(
-                    "the context belongs to the event `{found}`, not to `{expected}`"
-                )));
+                let cause =
+                    format!("the context belongs to the event `{found}`, not to `{expected}`");
+                return Err(Complaint::new(cause));
             }
             context.remove(key);
         }
@@ -95,9 +91,8 @@ impl Binding {
                 continue;
             }
             if context.raw(ours).is_some() {
-                return Err(Complaint::new(format!(
-                    "`{theirs}` and `{ours}` are the same; keep one of them"
-                )));
+                let cause = format!("`{theirs}` and `{ours}` are the same; keep one of them");
+                return Err(Complaint::new(cause));
             }
             context.rename(theirs, ours);
         }
@@ -111,20 +106,19 @@ impl Binding {
             let is_needed = spec.required.iter().any(|key| key == "toolName");
             is_needed || self.row.on_failure == OnFailure::Block && spec.carries("toolName")
         });
-        let is_named = context
-            .string("toolName")
-            .is_some_and(|name| !name.is_empty())
-            || context
-                .raw("toolName")
-                .is_some_and(|raw| !raw.starts_with('"') && raw != "null");
+        // Any value but `null` and the empty string is a name.
+        let name = context.raw("toolName").unwrap_or("null");
+        let is_named = match context.string("toolName") {
+            Some(name) => !name.is_empty(),
+            None => !name.starts_with('"') && name != "null",
+        };
         if self.row.blocks && is_about_tool && !is_named {
             let key = match self.dialect.spelling {
                 KeySpelling::Snake => self.theirs("toolName"),
                 KeySpelling::Camel => "toolName".to_string(),
             };
-            return Err(Complaint::new(format!(
-                "`{key}` is missing, so hooks cannot tell which tool is called"
-            )));
+            let cause = format!("`{key}` is missing, so hooks cannot tell which tool is called");
+            return Err(Complaint::new(cause));
         }
         Ok(context)
     }
@@ -135,9 +129,8 @@ impl Binding {
         if !self.dialect.has_forms() {
             return;
         }
-        let input = context
-            .string("toolInput")
-            .filter(|text| text.starts_with('{'));
+        let input = context.string("toolInput");
+        let input = input.filter(|text| text.starts_with('{'));
         if let Some(text) = input.filter(|text| Context::parse(text.as_str()).is_ok()) {
             context.set_raw("toolInput", text);
         }
@@ -161,19 +154,10 @@ impl Binding {
         }
         self.unpack(&mut ours);
         // Any name is possible. A wrong input is reported when it becomes an event.
-        if let Some(action) = Action::derive(&ours)
-            .ok()
-            .flatten()
-            .filter(|_| self.is_of_server(&ours))
-        {
-            ours.set_raw(
-                "action",
-                Action {
-                    kind: ActionKind::Mcp,
-                    ..action
-                }
-                .to_json(),
-            );
+        let action = Action::derive(&ours).ok().flatten();
+        if let Some(mut action) = action.filter(|_| self.is_of_server(&ours)) {
+            action.kind = ActionKind::Mcp;
+            ours.set_raw("action", action.to_json());
         }
         ours.take_whole("raw", came);
         ours
@@ -216,10 +200,10 @@ impl Binding {
         let Some((name, keys)) = inside.or(self.row.inside.first()) else {
             return flat;
         };
-        let object = flat.value(name).ok().flatten();
-        let mut object = object
-            .and_then(|object| object.as_object().cloned())
-            .unwrap_or_default();
+        let mut object = match flat.value(name).ok().flatten() {
+            Some(Value::Object(object)) => object,
+            Some(_) | None => Map::new(),
+        };
         for key in *keys {
             if let Some(fact) = flat.value(key).ok().flatten() {
                 object.insert((*key).to_string(), fact);
@@ -261,9 +245,8 @@ impl Binding {
 
     /// The event in the dialect's spelling; the original if it came from this host, with rewrites.
     fn in_their_spelling(self, event: &Event, context: &Context) -> Context {
-        let came = context
-            .raw("raw")
-            .filter(|_| event.host() == self.dialect.name);
+        let is_theirs = event.host() == self.dialect.name;
+        let came = context.raw("raw").filter(|_| is_theirs);
         let came = came.and_then(|raw| Context::parse(raw).ok());
         let as_came = came.clone().unwrap_or_else(Context::empty);
         let mut theirs = self.flat(as_came.clone());
@@ -287,10 +270,8 @@ impl Binding {
         }
         let whole = self.flat(as_came.clone());
         for key in self.row.in_parts {
-            if let Some(raw) = as_came
-                .raw(key)
-                .filter(|_| theirs.raw(key) == whole.raw(key))
-            {
+            let raw = as_came.raw(key);
+            if let Some(raw) = raw.filter(|_| theirs.raw(key) == whole.raw(key)) {
                 theirs.set_raw(key, raw.to_string());
             }
         }
@@ -320,10 +301,8 @@ impl Binding {
                 continue;
             };
             // The original value if it came from this host, else a string.
-            let came = event
-                .context()
-                .lookup(&format!("raw.{key}"))
-                .map(str::to_string);
+            let came = event.context().lookup(&format!("raw.{key}"));
+            let came = came.map(str::to_string);
             let is_theirs = event.host() == self.dialect.name;
             if is_theirs && came.as_ref().is_none_or(|came| !came.starts_with('"')) {
                 continue;

@@ -53,15 +53,17 @@ impl Convention for Binding {
     }
 
     fn has(&self, event: &Event) -> bool {
-        event.host() == self.dialect.name
-            || match self.row.gather {
-                Some(gather) => self
-                    .dialect
-                    .tool_names(event)
-                    .iter()
-                    .any(|it| it == gather.tool),
-                None => !self.row.is_of_servers || is_of_server(event),
-            }
+        if event.host() == self.dialect.name {
+            return true;
+        }
+        match self.row.gather {
+            Some(gather) => self
+                .dialect
+                .tool_names(event)
+                .iter()
+                .any(|it| it == gather.tool),
+            None => !self.row.is_of_servers || is_of_server(event),
+        }
     }
 
     fn parts(&self, event: &Event, matcher: &Matcher) -> Vec<EventPart> {
@@ -115,18 +117,16 @@ impl Convention for Binding {
 
     fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>) {
         if self.row.results == Results::Native {
-            answer::judge_native(printed, permit)
-        } else {
-            judge(*self, printed, permit)
+            return answer::judge_native(printed, permit);
         }
+        judge(*self, printed, permit)
     }
 
     fn block_in(&self, stdout: &str, _: Permit<'_>) -> Option<String> {
         if self.row.results == Results::Native {
-            answer::block_in(stdout, &Native)
-        } else {
-            answer::block_in(stdout, self)
+            return answer::block_in(stdout, &Native);
         }
+        answer::block_in(stdout, self)
     }
 }
 
@@ -155,25 +155,21 @@ fn judge(binding: Binding, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending
         return result(&reading, binding, permit);
     }
     let crash = crash(status, &stderr, permit);
-    let problem = match &crash {
-        Some(problem) => format!("{CRASHED}{problem}"),
-        None => thrown(status, &text, &stderr),
-    };
-    let failure = match &crash {
-        Some(problem) => Ending::Crashed {
-            problem: problem.clone(),
-        },
-        None => Ending::Threw {
-            problem: problem.clone(),
-            left: Vec::new(),
-        },
+    let has_crashed = crash.is_some();
+    let (problem, failure) = match crash {
+        Some(problem) => (format!("{CRASHED}{problem}"), Ending::Crashed { problem }),
+        None => {
+            let problem = thrown(status, &text, &stderr);
+            let left = Vec::new();
+            (problem.clone(), Ending::Threw { problem, left })
+        }
     };
     let form = binding.row.results.form();
     let stops = status == 2 || form.is_some_and(|form| status != 0 && form.blocks.by(status));
     match status {
         // Shell statuses for a hook that never ran, or that a signal ended.
         126 | 127 | 129..=159 if form.is_some() => (failure, Vec::new()),
-        _ if stops && crash.is_some() => (failure, Vec::new()),
+        _ if stops && has_crashed => (failure, Vec::new()),
         _ if stops => blocked_by_status(printed, &reading, permit),
         _ if form.is_none() => threw(problem, permit, &reading, binding),
         _ if permit.is_strict() => (failure, Vec::new()),
@@ -192,11 +188,10 @@ fn judge(binding: Binding, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending
 }
 
 fn thrown(status: i32, stdout: &str, stderr: &str) -> String {
-    let texts = [stderr.trim(), stdout];
-    match texts.into_iter().find(|text| !text.is_empty()) {
-        None => format!("exited with status {status}"),
-        Some(text) => format!("exited with status {status}: {text}"),
-    }
+    let mut texts = [stderr.trim(), stdout].into_iter();
+    let text = texts.find(|text| !text.is_empty());
+    let text = text.map(|text| format!(": {text}")).unwrap_or_default();
+    format!("exited with status {status}{text}")
 }
 
 fn answered(verdict: Verdict, notes: Vec<String>) -> (Ending, Vec<String>) {
@@ -219,10 +214,10 @@ fn threw(
     left.retain(|(field, value)| {
         let wrong = match permit.spec.rewrite(field) {
             Some(_) => wrong_kind(permit.spec, field, value),
-            None => Some(format!(
-                "its new `{field}` cannot be passed to `{}`",
-                permit.spec.name
-            )),
+            None => {
+                let event = &permit.spec.name;
+                Some(format!("its new `{field}` cannot be passed to `{event}`"))
+            }
         };
         let is_fine = wrong.is_none();
         notes.extend(wrong);
@@ -270,15 +265,14 @@ fn translation(answer: &Answer, binding: Binding, permit: Permit<'_>) -> (Ending
     let mut problem = None;
     for (field, value) in std::mem::take(&mut verdict.update) {
         if spec.rewrite(&field).is_none() {
+            let event = &spec.name;
             problem.get_or_insert(format!(
-                "its new `{field}` cannot be passed to `{}` here",
-                spec.name
+                "its new `{field}` cannot be passed to `{event}` here"
             ));
             continue;
         }
-        let part = permit
-            .part
-            .filter(|part| part.call.is_some() && field == "toolInput");
+        let part = permit.part.filter(|part| part.call.is_some());
+        let part = part.filter(|_| field == "toolInput");
         let back = match (part, permit.about) {
             (Some(part), Some(event)) => binding.dialect.taken_back(event, part.number, value),
             _ => Ok(value),
@@ -288,17 +282,12 @@ fn translation(answer: &Answer, binding: Binding, permit: Permit<'_>) -> (Ending
             Err(why) => problem = Some(why),
         }
     }
-    if let Some(reason) = problem {
-        match spec.blocks {
-            true => verdict.decision = Decision::Block { reason },
-            false => notes.push(reason),
-        }
+    match problem {
+        Some(reason) if spec.blocks => verdict.decision = Decision::Block { reason },
+        other => notes.extend(other),
     }
-    let wrong = verdict
-        .update
-        .iter()
-        .find_map(|(field, value)| wrong_kind(spec, field, value));
-    match wrong {
+    let mut update = verdict.update.iter();
+    match update.find_map(|(field, value)| wrong_kind(spec, field, value)) {
         Some(problem) => (malformed(problem), notes),
         None => answered(verdict, notes),
     }

@@ -200,14 +200,7 @@ pub(super) static COPILOT: Host = Host {
         sign(
             SignedEvents::KnownNotIn("gemini"),
             &["session_id", "timestamp", "stop_reason"],
-            &[
-                "type",
-                "prompt_id",
-                "turn_id",
-                "model",
-                "permission_mode",
-                "conversation_id",
-            ],
+            words!("type" "prompt_id" "turn_id" "model" "permission_mode" "conversation_id"),
         ),
     ],
     words: &["toolArgs"],

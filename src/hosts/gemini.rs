@@ -185,12 +185,8 @@ fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
     let mut nearest: Option<(usize, bool)> = None;
     for (path, level) in rules.as_object().into_iter().flatten() {
         let path = Path::new(path);
-        let is_parent = level == "TRUST_PARENT";
-        let folder = real(if is_parent {
-            path.parent().unwrap_or(path)
-        } else {
-            path
-        });
+        let parent = path.parent().filter(|_| level == "TRUST_PARENT");
+        let folder = real(parent.unwrap_or(path));
         let rank = (folder.as_os_str().len(), level != "DO_NOT_TRUST");
         let is_nearer = nearest.is_none_or(|(length, _)| rank.0 > length);
         let is_as_near = nearest.is_some_and(|(length, _)| rank.0 == length);

@@ -147,10 +147,8 @@ impl GitHook {
     }
 
     pub fn message_file<'g>(&self, given: &'g GitInput) -> Option<&'g Path> {
-        let place = self
-            .arguments
-            .iter()
-            .position(|one| *one == Argument::MessageFile)?;
+        let mut arguments = self.arguments.iter();
+        let place = arguments.position(|one| *one == MessageFile)?;
         given.arguments.get(place).map(Path::new)
     }
 
@@ -165,8 +163,7 @@ impl GitHook {
             let value: Value = match argument {
                 Text(_) => left
                     .next()
-                    .map(|text| readable(text))
-                    .unwrap_or_default()
+                    .map_or_else(String::new, |it| readable(it))
                     .into(),
                 Flag(_) => left.next().is_some_and(|text| text == "1").into(),
                 Rest(_) => left.by_ref().map(|text| readable(text)).collect(),
@@ -199,13 +196,10 @@ impl GitHook {
 
     fn read_lines(&self, lines: StdinLines, stdin: &[u8]) -> Result<Vec<Value>, Complaint> {
         let mut all = Vec::new();
-        for line in stdin
-            .split(|byte| *byte == b'\n')
-            .filter(|line| !line.is_empty())
-        {
-            let mut words: Vec<&[u8]> = line
-                .rsplitn(lines.words.len(), |byte| *byte == b' ')
-                .collect();
+        let written = stdin.split(|byte| *byte == b'\n');
+        for line in written.filter(|line| !line.is_empty()) {
+            let words = line.rsplitn(lines.words.len(), |byte| *byte == b' ');
+            let mut words: Vec<&[u8]> = words.collect();
             words.reverse();
             if words.len() != lines.words.len() {
                 let line = String::from_utf8_lossy(line);
@@ -213,10 +207,8 @@ impl GitHook {
             }
             let pairs = lines.words.iter().zip(words);
             let entry = pairs.map(|(key, word)| {
-                (
-                    (*key).to_string(),
-                    Value::from(String::from_utf8_lossy(word)),
-                )
+                let word = String::from_utf8_lossy(word);
+                (key.to_string(), Value::from(word))
             });
             all.push(Value::Object(entry.collect()));
         }
@@ -241,11 +233,9 @@ impl GitHook {
         match &outcome.settled {
             Settled::Blocked(block) if !block.others.is_empty() => {
                 let names: Vec<&str> = block.hooks().map(String::as_str).collect();
-                let ran = run
-                    .hooks
-                    .iter()
-                    .filter(|hook| matches!(hook.fate, Fate::Ran(_)))
-                    .count();
+                let hooks = run.hooks.iter();
+                let ran = hooks.filter(|hook| matches!(hook.fate, Fate::Ran(_)));
+                let ran = ran.count();
                 let seconds = run.took.as_secs_f64();
                 let summary = format!(" by {}; {ran} hooks, {seconds:.1} s", names.join(", "));
                 self.stop(&format!("{summary}\n{}", block.reason), blocks)
@@ -260,10 +250,8 @@ impl GitHook {
             Settled::Allowed => {
                 let mut stderr = String::new();
                 for from_hook in &outcome.texts {
-                    for text in [&from_hook.output, &from_hook.additional_context]
-                        .into_iter()
-                        .flatten()
-                    {
+                    let texts = from_hook.output.iter();
+                    for text in texts.chain(&from_hook.additional_context) {
                         stderr.push_str(text.trim_end_matches('\n'));
                         stderr.push('\n');
                     }
@@ -284,16 +272,11 @@ impl GitHook {
 
     fn stop(&self, why: &str, blocks: bool) -> Reply {
         let why = native::shortened(why);
-        let (verb, status) = if blocks {
-            ("blocked", STOP)
-        } else {
-            ("failed", GO_ON)
-        };
-        let stderr = format!("hookrun: {} {verb}{}\n", self.name, why.trim_end());
+        let verb = if blocks { "blocked" } else { "failed" };
         Reply {
             stdout: String::new(),
-            stderr,
-            status,
+            stderr: format!("hookrun: {} {verb}{}\n", self.name, why.trim_end()),
+            status: if blocks { STOP } else { GO_ON },
         }
     }
 }
@@ -304,16 +287,12 @@ const STOP: u8 = 1;
 const GO_ON: u8 = 0;
 
 fn push_options(variables: &[(String, String)]) -> Vec<Value> {
-    let mut values: HashMap<&str, &str> = HashMap::new();
-    for (name, value) in variables {
-        values.insert(name, value);
-    }
+    let pairs = variables.iter().map(|(name, value)| (&**name, &**value));
+    let values: HashMap<&str, &str> = pairs.collect();
     let count = values.get("GIT_PUSH_OPTION_COUNT");
     let count: usize = count.and_then(|count| count.parse().ok()).unwrap_or(0);
-    (0..count)
-        .map_while(|n| values.get(&*format!("GIT_PUSH_OPTION_{n}")))
-        .map(|option| Value::from(*option))
-        .collect()
+    let options = (0..count).map_while(|n| values.get(&*format!("GIT_PUSH_OPTION_{n}")));
+    options.map(|option| Value::from(*option)).collect()
 }
 
 fn readable(text: &OsStr) -> String {
@@ -355,11 +334,8 @@ impl GitHook {
                 old.retain(|commit| !is_nothing(commit));
                 old.truncate(NAMED_AT_ONCE);
                 known.extend(old.into_iter().map(OsString::from));
-                let remote = context
-                    .get("remote")
-                    .and_then(Value::as_str)
-                    .unwrap_or_default();
-                known.push(format!("--remotes={remote}").into());
+                let remote = context.get("remote").and_then(Value::as_str);
+                known.push(format!("--remotes={}", remote.unwrap_or_default()).into());
             }
             Changes::Received => known.push("--all".into()),
             Changes::Unknown | Changes::Index => {}
@@ -412,11 +388,9 @@ pub fn listing_between(from: &str, to: &str) -> Vec<OsString> {
 }
 
 fn listing(command: &str, options: &[&str], revisions: Vec<OsString>) -> Vec<OsString> {
-    let mut arguments = vec![
-        OsString::from("--no-replace-objects"),
-        OsString::from(command),
-    ];
-    arguments.extend(EVERY.iter().chain(options).map(OsString::from));
+    let mut words = vec!["--no-replace-objects", command];
+    words.extend(EVERY.iter().chain(options));
+    let mut arguments: Vec<OsString> = words.into_iter().map(OsString::from).collect();
     arguments.extend(revisions);
     arguments.push("--".into());
     arguments
@@ -441,9 +415,8 @@ pub fn read_changes(outputs: &[Vec<u8>]) -> Result<Vec<Value>, String> {
     };
     for output in outputs {
         // An extra NUL separates commits.
-        let mut parts = output
-            .split(|byte| *byte == 0)
-            .filter(|part| !part.is_empty());
+        let parts = output.split(|byte| *byte == 0);
+        let mut parts = parts.filter(|part| !part.is_empty());
         while let Some(described) = parts.next() {
             // `:100644 100755 SHA SHA M`; a merge has one more colon, mode and hash for each
             // parent.
@@ -452,26 +425,16 @@ pub fn read_changes(outputs: &[Vec<u8>]) -> Result<Vec<Value>, String> {
             let mode = words.get(parents).copied().unwrap_or_default();
             let status = words.get(2 * (parents + 1)).copied().unwrap_or_default();
             // A merge has a letter for each parent; a rename has a similarity score.
-            let length = status
-                .iter()
-                .take_while(|byte| byte.is_ascii_uppercase())
-                .count();
+            let is_likeness = |byte: &u8| !byte.is_ascii_uppercase();
+            let length = status.iter().position(is_likeness).unwrap_or(status.len());
             let (letters, likeness) = status.split_at(length);
             let is_status = length > 0 && likeness.iter().all(u8::is_ascii_digit);
-            let others = if matches!(letters, b"R" | b"C") || length > 1 {
-                length
-            } else {
-                0
-            };
-            let others: Vec<&[u8]> = parts
-                .by_ref()
-                .take(if is_status { others } else { 0 })
-                .collect();
+            let has_others = is_status && (matches!(letters, b"R" | b"C") || length > 1);
+            let others = parts.by_ref().take(if has_others { length } else { 0 });
+            let others: Vec<&[u8]> = others.collect();
             let path = parts.next().filter(|_| is_status).ok_or_else(|| {
-                format!(
-                    "git's list of changes is incomplete after `{}`",
-                    String::from_utf8_lossy(described)
-                )
+                let described = String::from_utf8_lossy(described);
+                format!("git's list of changes is incomplete after `{described}`")
             })?;
             for (letter, old) in letters.iter().zip(others) {
                 if *letter == b'R' && old != path {

@@ -60,12 +60,10 @@ fn block_with(reason: &str, found: &[HookFinding]) -> Reply {
 /// The structured result of an event that continues; empty if there is none.
 fn result(outcome: &Outcome) -> String {
     let update = Some(outcome.update()).filter(|update| !update.is_empty());
+    let context = outcome.additional_context();
     line([
         ("output", outcome.output().map(Value::from)),
-        (
-            "additionalContext",
-            outcome.additional_context().map(Value::from),
-        ),
+        ("additionalContext", context.map(Value::from)),
         ("update", update.map(Value::Object)),
         ("findings", findings(&outcome.findings)),
     ])
@@ -73,18 +71,16 @@ fn result(outcome: &Outcome) -> String {
 
 /// The present entries as a JSON object on one line; empty without any.
 pub(super) fn line<'k>(entries: impl IntoIterator<Item = (&'k str, Option<Value>)>) -> String {
-    let entries = entries
-        .into_iter()
-        .filter_map(|(key, value)| Some((key.to_string(), value?)));
-    line_of(entries.collect())
+    let entries = entries.into_iter();
+    let present = entries.filter_map(|(key, value)| Some((key.to_string(), value?)));
+    line_of(present.collect())
 }
 
 pub(super) fn line_of(result: Map<String, Value>) -> String {
     if result.is_empty() {
-        String::new()
-    } else {
-        format!("{}\n", Value::Object(result))
+        return String::new();
     }
+    format!("{}\n", Value::Object(result))
 }
 
 /// The first findings, up to [`LONGEST_REASON_BYTES`]; a report has all of them.
@@ -98,11 +94,7 @@ fn findings(found: &[HookFinding]) -> Option<Value> {
         }
         list.extend(serde_json::to_value(finding).ok());
     }
-    if list.is_empty() {
-        None
-    } else {
-        Some(list.into())
-    }
+    (!list.is_empty()).then(|| list.into())
 }
 
 /// Cuts the middle out of a long text.
@@ -113,12 +105,8 @@ pub(super) fn shortened(text: &str) -> String {
     let half = LONGEST_REASON_BYTES / 2;
     let head = text.floor_char_boundary(half);
     let tail = text.ceil_char_boundary(text.len() - half);
-    format!(
-        "{}\n[… {} bytes omitted …]\n{}",
-        &text[..head],
-        tail - head,
-        &text[tail..]
-    )
+    let omitted = format!("\n[… {} bytes omitted …]\n", tail - head);
+    format!("{}{omitted}{}", &text[..head], &text[tail..])
 }
 
 pub(super) fn notices(outcome: &Outcome) -> String {

@@ -71,46 +71,32 @@ const TOOL_KEYS: &[(&str, &str)] = &[
 /// Keys of a running tool in later extensions.
 const EXECUTION_KEYS: &[(&str, &str)] = &[FILE, ("args", "toolInput"), ("toolCallId", "toolUseId")];
 
-pub(super) const PLUGIN_RESULT: &[ReplySlot] = &[
-    ReplySlot::New("result"),
-    ReplySlot::New("details"),
-    ReplySlot::New("isError"),
-    ReplySlot::Context,
-];
+pub(super) const PLUGIN_RESULT: &[ReplySlot] =
+    &[New("result"), New("details"), New("isError"), Context];
 
 pub(super) const PLUGIN_INPUT: HostEvent = asks(
     "input",
     "prompt.submit",
-    &[
-        ReplySlot::Block,
-        ReplySlot::New("prompt"),
-        ReplySlot::Context,
-    ],
+    &[ReplySlot::Block, New("prompt"), Context],
 );
 
 pub(super) const PLUGIN_CALL: HostEvent = asks(
     "tool_call",
     "tool.pre",
-    &[
-        ReplySlot::Block,
-        ReplySlot::Question,
-        ReplySlot::New("toolInput"),
-        ReplySlot::Context,
-    ],
+    &[ReplySlot::Block, Question, New("toolInput"), Context],
 );
 
 /// A hook may compact in its place.
 pub(super) const PLUGIN_COMPACT: HostEvent = asks(
     "session_before_compact",
     "compact.pre",
-    &[ReplySlot::Block, ReplySlot::New("compaction")],
+    &[ReplySlot::Block, New("compaction")],
 );
 
-pub(super) const PLUGIN_MESSAGES: HostEvent =
-    asks("context", "model.pre", &[ReplySlot::New("messages")]);
+pub(super) const PLUGIN_MESSAGES: HostEvent = asks("context", "model.pre", &[New("messages")]);
 
 const PLUGIN_EVENTS: &[HostEvent] = &[
-    asks("session_start", "session.start", &[ReplySlot::Context]),
+    asks("session_start", "session.start", &[Context]),
     reports("session_shutdown", "session.end"),
     asks("session_before_switch", "session.switch.pre", BLOCKS),
     asks("session_before_fork", "session.branch.pre", BLOCKS),
@@ -240,12 +226,10 @@ fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
     let agent = question.user.parent().unwrap_or(question.user);
     let file = agent.join("trust.json");
     let decisions = (question.read)(&file);
-    let project = project
-        .canonicalize()
-        .unwrap_or_else(|_| project.to_path_buf());
-    let nearest = project
-        .ancestors()
-        .find_map(|folder| decisions.get(folder.to_str()?)?.as_bool());
+    let real = project.canonicalize();
+    let project = real.unwrap_or_else(|_| project.to_path_buf());
+    let mut folders = project.ancestors();
+    let nearest = folders.find_map(|folder| decisions.get(folder.to_str()?)?.as_bool());
     let is_trusted = nearest.unwrap_or_else(|| {
         let settings = (question.read)(&agent.join("settings.json"));
         settings.get("defaultProjectTrust") == Some(&Json::from("always"))

@@ -42,10 +42,8 @@ impl Binding {
             Results::Keys(keys) => native::line_of(self.keyed(keys, questions, outcome)),
             Results::Form(form) => native::line_of(self.filled(form, questions, outcome)),
             Results::Whole(field, _) => {
-                let new = outcome
-                    .update()
-                    .get(field)
-                    .map(|value| format!("{value}\n"));
+                let update = outcome.update();
+                let new = update.get(field).map(|value| format!("{value}\n"));
                 new.unwrap_or_default()
             }
         };
@@ -75,28 +73,26 @@ impl Binding {
         };
         let stdout = native::line_of(result);
         let is_alone = stdout.is_empty() && self.row.results.form().is_some();
-        let stderr = if is_alone {
-            as_text(usual.stderr)
-        } else {
-            usual.stderr
-        };
-        Reply {
+        let mut reply = Reply {
             stdout,
-            stderr,
             status,
+            ..usual
+        };
+        if is_alone {
+            reply.stderr = as_text(reply.stderr);
         }
+        reply
     }
 
     /// The blocking document for a host that sees no exit status (HTTP, or an MCP tool), with the
     /// keys that the host's hooks block with.
     pub fn block_document(self, reason: &str) -> String {
         let usual = self.block(reason);
-        let Some(form) = self.row.results.form().filter(|_| usual.stdout.is_empty()) else {
-            return if usual.stdout.is_empty() {
-                native::block(reason).stdout
-            } else {
-                usual.stdout
-            };
+        if !usual.stdout.is_empty() {
+            return usual.stdout;
+        }
+        let Some(form) = self.row.results.form() else {
+            return native::block(reason).stdout;
         };
         let has_own = form.reads.iter().any(|key| key.says.has_word(Act::Block));
         let keys = if has_own { form.reads } else { form.shares };
@@ -131,22 +127,16 @@ impl Binding {
     fn unsent(self, outcome: &Outcome) -> String {
         let mut lines = String::new();
         for from_hook in &outcome.texts {
-            let texts = [
+            let hook = &from_hook.hook;
+            let context = &from_hook.additional_context;
+            for (on, name, text) in [
                 (ReplySlot::Output, "output", &from_hook.output),
-                (
-                    ReplySlot::Context,
-                    "additionalContext",
-                    &from_hook.additional_context,
-                ),
-            ];
-            for (on, name, text) in texts {
+                (ReplySlot::Context, "additionalContext", context),
+            ] {
                 let text = text.as_ref().filter(|text| !text.trim().is_empty());
                 if let Some(text) = text.filter(|_| !self.has_place(on)) {
-                    let hook = &from_hook.hook;
-                    lines.push_str(&format!(
-                        "hook `{hook}`: this host cannot show {name}: {text}
-"
-                    ));
+                    let line = format!("hook `{hook}`: this host cannot show {name}: {text}\n");
+                    lines.push_str(&line);
                 }
             }
         }
@@ -189,9 +179,8 @@ impl Binding {
 
     fn block_by_keys(self, keys: &[ReplyKey], reason: &str) -> Map<String, Value> {
         let has_word = keys.iter().any(|key| key.says.has_word(Act::Block));
-        let by_key = keys
-            .iter()
-            .any(|key| matches!(key.says, KeyMeaning::Block(_)));
+        let mut all = keys.iter();
+        let by_key = all.any(|key| matches!(key.says, KeyMeaning::Block(_)));
         let mut result = Map::new();
         for key in keys {
             let value = match key.says {
@@ -288,11 +277,8 @@ fn entries(document: &str) -> Map<String, Value> {
 fn added(outcome: &Outcome, field: &str, merge: Merge) -> Vec<Value> {
     let applied = outcome.rewrites.iter().filter(|one| one.field == field);
     let lists = applied.filter(|one| one.rejected.is_none()).map(|one| {
-        let before = one
-            .old
-            .as_array()
-            .filter(|_| merge == Merge::Append)
-            .map_or(0, Vec::len);
+        let old = one.old.as_array().filter(|_| merge == Merge::Append);
+        let before = old.map_or(0, Vec::len);
         let list = one.new.as_array().and_then(|list| list.get(before..));
         list.unwrap_or_default().to_vec()
     });
@@ -313,19 +299,12 @@ fn informational(outcome: &Outcome) -> Reply {
     if texts.is_empty() {
         return usual;
     }
-    texts.extend(
-        outcome
-            .output()
-            .into_iter()
-            .chain(outcome.additional_context()),
-    );
+    texts.extend(outcome.output());
+    texts.extend(outcome.additional_context());
     let reason = native::shortened(&texts.join("\n\n"));
-    let entries = [
-        ("continue", Some(false.into())),
-        ("reason", Some(reason.into())),
-    ];
+    let entries = [("continue", false.into()), ("reason", reason.into())];
     Reply {
-        stdout: native::line(entries),
+        stdout: native::line(entries.map(|(key, value)| (key, Some(value)))),
         ..usual
     }
 }
@@ -334,34 +313,26 @@ fn informational(outcome: &Outcome) -> Reply {
 fn as_text(reason: String) -> String {
     let start = reason.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     if start.starts_with(['{', '[', '"']) {
-        format!("blocked: {reason}")
-    } else {
-        reason
+        return format!("blocked: {reason}");
     }
+    reason
 }
 
 fn objections(outcome: &Outcome) -> Option<String> {
-    let mut texts: Vec<&str> = Vec::new();
-    for Notice { kind, text, .. } in &outcome.notices {
-        if *kind == NoticeKind::Block {
-            texts.push(text);
-        }
-    }
+    let notices = outcome.notices.iter();
+    let blocks = notices.filter(|notice| notice.kind == NoticeKind::Block);
+    let texts: Vec<&str> = blocks.map(|notice| notice.text.as_str()).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 fn approval(questions: &[Question], entries: &[(&str, &str)]) -> Value {
-    let hooks: Vec<String> = questions
-        .iter()
-        .map(|one| format!("`{}`", one.hook))
-        .collect();
+    let hooks = questions.iter().map(|one| format!("`{}`", one.hook));
+    let hooks: Vec<String> = hooks.collect();
     let own = [
         ("title", joined(questions)),
         ("description", format!("question from {}", hooks.join(", "))),
     ];
-    let more = entries
-        .iter()
-        .map(|(key, value)| (*key, (*value).to_string()));
+    let more = entries.iter().map(|(key, value)| (*key, value.to_string()));
     own.into_iter().chain(more).collect()
 }
 

@@ -209,41 +209,32 @@ impl Results {
 
     /// The fields that the results can rewrite; claims by a word come last.
     pub fn rewrites(self) -> Vec<Rewrite> {
-        match self {
-            Results::Native => Vec::new(),
-            Results::Whole(field, merge) => vec![rewrite(field, merge)],
-            Results::Form(_) | Results::Plugin(_) => {
-                let mut all = Vec::new();
-                for slot in self.says() {
-                    if let ReplySlot::New(field) = slot {
-                        all.push(rewrite(field, Merge::Chain));
-                    }
-                }
-                all
-            }
-            Results::Keys(keys) => {
-                let mut all = Vec::new();
-                for key in keys {
-                    if let KeyMeaning::Field(field, merge) | KeyMeaning::Entry(field, merge) =
-                        key.says
-                    {
-                        all.push(rewrite(field, merge));
-                    }
-                }
-                for (_, act) in keys.iter().flat_map(|key| key.says.words()) {
-                    if let Act::Claim(field) = act {
-                        all.push(rewrite(field, Merge::Claim));
-                    }
-                }
-                all
+        let mut all: Vec<(&'static str, Merge)> = Vec::new();
+        if let Results::Whole(field, merge) = self {
+            all.push((field, merge));
+        }
+        for slot in self.says() {
+            if let ReplySlot::New(field) = slot {
+                all.push((field, Merge::Chain));
             }
         }
-    }
-}
-
-fn rewrite(field: &'static str, merge: Merge) -> Rewrite {
-    Rewrite {
-        field: field.into(),
-        merge,
+        if let Results::Keys(keys) = self {
+            for key in keys {
+                if let KeyMeaning::Field(field, merge) | KeyMeaning::Entry(field, merge) = key.says
+                {
+                    all.push((field, merge));
+                }
+            }
+            for (_, act) in keys.iter().flat_map(|key| key.says.words()) {
+                if let Act::Claim(field) = act {
+                    all.push((field, Merge::Claim));
+                }
+            }
+        }
+        let rewrites = all.into_iter().map(|(field, merge)| {
+            let field = field.into();
+            Rewrite { field, merge }
+        });
+        rewrites.collect()
     }
 }

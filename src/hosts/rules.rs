@@ -70,34 +70,30 @@ impl HostMatch {
     /// # Errors
     /// If the matcher is not a valid expression, or the condition not a permission rule.
     pub fn read(wanted: &WantedEvents) -> Result<HostMatch, Complaint> {
-        let names = match &wanted.matcher {
-            Some((matching, subject, written)) => {
-                let names = Names::read(*matching, *subject, written).map_err(|error| {
-                    let cause = format!(
-                        "`{written}` is not a valid pattern: {error}; it would never match"
-                    );
-                    let cure = "write names separated by `|`, or a regular expression without \
-                                look-around";
-                    Complaint::with_cure(cause, cure)
-                })?;
-                names.map(|names| (names, *subject))
-            }
-            None => None,
+        let mut own = HostMatch {
+            dialect: wanted.dialect,
+            event: wanted.event,
+            names: None,
+            condition: None,
         };
-        let condition = match &wanted.condition {
-            Some(written) => Some(PermissionRule::read(written).map_err(|error| {
+        if let Some((matching, subject, written)) = &wanted.matcher {
+            let names = Names::read(*matching, *subject, written).map_err(|error| {
+                let cause =
+                    format!("`{written}` is not a valid pattern: {error}; it would never match");
+                let cure = "write names separated by `|`, or a regular expression without \
+                            look-around";
+                Complaint::with_cure(cause, cure)
+            })?;
+            own.names = names.map(|names| (names, *subject));
+        }
+        if let Some(written) = &wanted.condition {
+            own.condition = Some(PermissionRule::read(written).map_err(|error| {
                 let cause = format!("`{written}` is not a permission rule: {error}");
                 let cure = "write `Bash(git *)`, `Edit(src/**)` or a tool's name";
                 Complaint::with_cure(cause, cure)
-            })?),
-            None => None,
-        };
-        Ok(HostMatch {
-            dialect: wanted.dialect,
-            event: wanted.event,
-            names,
-            condition,
-        })
+            })?);
+        }
+        Ok(own)
     }
 
     /// If a host has several events for one moment, each calls only its own hooks.
@@ -105,17 +101,12 @@ impl HostMatch {
         if event.host() != self.dialect.name {
             return Ok(());
         }
-        let Some(found) = event
-            .context()
-            .text(&format!("raw.{}", self.dialect.names_event_by))
-        else {
+        let key = format!("raw.{}", self.dialect.names_event_by);
+        let Some(found) = event.context().text(&key) else {
             return Ok(());
         };
-        let mut own = self
-            .dialect
-            .events
-            .iter()
-            .filter(|row| row.name == self.event);
+        let rows = self.dialect.events.iter();
+        let mut own = rows.filter(|row| row.name == self.event);
         if own.any(|row| row.is_called(&found)) {
             return Ok(());
         }
@@ -129,11 +120,10 @@ impl Condition for HostMatch {
         if let Some((names, subject)) = &self.names {
             let found = match subject {
                 MatcherSubject::Tool => self.dialect.tool_names(event),
-                MatcherSubject::Command => event
-                    .action()
-                    .and_then(|action| action.command.clone())
-                    .into_iter()
-                    .collect(),
+                MatcherSubject::Command => {
+                    let command = event.action().and_then(|action| action.command.clone());
+                    command.into_iter().collect()
+                }
                 MatcherSubject::Fact(key) => event.context().text(key).into_iter().collect(),
             };
             let is_unknown = found.is_empty() && event.spec().blocks;
@@ -141,11 +131,8 @@ impl Condition for HostMatch {
                 && may_name_server(&names.written)
                 && self.dialect.is_of_unknown_server(event);
             if !is_unknown && !is_of_some_server && !found.iter().any(|name| names.fit(name)) {
-                return Err(Mismatch::of_host(
-                    &subject.about(),
-                    &names.to_string(),
-                    found,
-                ));
+                let about = subject.about();
+                return Err(Mismatch::of_host(&about, &names.to_string(), found));
             }
         }
         match &self.condition {
@@ -163,9 +150,8 @@ impl Condition for HostMatch {
     }
 
     fn needs_paths(&self) -> bool {
-        self.condition
-            .as_ref()
-            .is_some_and(|condition| matches!(condition.of, Of::Path(_)))
+        let condition = self.condition.as_ref();
+        condition.is_some_and(|condition| matches!(condition.of, Of::Path(_)))
     }
 
     fn needs_action(&self) -> bool {
@@ -182,11 +168,8 @@ impl std::fmt::Display for HostMatch {
         if let Some((names, subject)) = &self.names {
             parts.push(format!("{} {names}", subject.about()));
         }
-        parts.extend(
-            self.condition
-                .iter()
-                .map(|condition| format!("if {}", condition.written)),
-        );
+        let conditions = self.condition.iter();
+        parts.extend(conditions.map(|condition| format!("if {}", condition.written)));
         if parts.is_empty() {
             return f.write_str(self.event);
         }
@@ -328,17 +311,15 @@ impl Of {
                 // The home folder is unknown here, so only the relative path counts.
                 let path = match inner.strip_prefix("~/") {
                     Some(below) => format!("**/{below}"),
-                    None => match inner.strip_prefix("//") {
-                        Some(below) => format!("/{below}"),
-                        // A single slash is the project's root.
-                        None => inner.strip_prefix('/').unwrap_or(inner).to_string(),
-                    },
+                    // A single slash is the project's root, two are that of the file system.
+                    None => inner.strip_prefix('/').unwrap_or(inner).to_string(),
                 };
                 PathMatch::read(&path).map(Of::Path)
             }
-            "WebFetch" => Ok(Of::Text(
-                inner.trim_start_matches("domain:").replace('*', ""),
-            )),
+            "WebFetch" => {
+                let text = inner.trim_start_matches("domain:").replace('*', "");
+                Ok(Of::Text(text))
+            }
             _ => {
                 let problem = format!("the part in parentheses has no meaning for `{tool}`");
                 Err(Complaint::new(problem))
@@ -366,14 +347,10 @@ impl CommandForm {
         let parts: Vec<String> = start.split('*').map(regex::escape).collect();
         let parts = parts.join(".*");
         let is_of_line = rule.contains(['&', '|', ';', '<', '>', '\n']);
-        let within = if is_of_line {
-            Some(expression_of(&format!("(?s){parts}"))?)
-        } else {
-            None
-        };
+        let within = is_of_line.then(|| expression_of(&format!("(?s){parts}")));
         Ok(CommandForm {
             form: expression_of(&format!("(?s)^{parts}{end}$"))?,
-            within,
+            within: within.transpose()?,
             runs: words_of(start).filter(|_| !is_of_line),
         })
     }
@@ -404,9 +381,8 @@ impl CommandForm {
             given.push_str(&format!("{}={value} ", one.name));
         }
         let texts = [written(command), unquoted.join(" ")];
-        texts
-            .iter()
-            .any(|text| self.form.is_match(text) || self.form.is_match(&format!("{given}{text}")))
+        let mut texts = texts.iter();
+        texts.any(|text| self.form.is_match(text) || self.form.is_match(&format!("{given}{text}")))
     }
 }
 

@@ -8,17 +8,12 @@
 use super::row::{Host, Sign, SignedEvents, sign};
 use super::{dialects, find, native, systems};
 use crate::engine::event::{Context, catalog};
+use crate::engine::names::words;
 
 const NATIVE: &[Sign] = &[sign(
     SignedEvents::Ours,
     &[],
-    &[
-        "hook_event_name",
-        "type",
-        "session_id",
-        "conversation_id",
-        "transcript_path",
-    ],
+    words!("hook_event_name" "type" "session_id" "conversation_id" "transcript_path"),
 )];
 
 /// Every dialect with its signs, native last. Systems without signs never send their format.
@@ -62,10 +57,9 @@ fn listed(of: &[&str]) -> String {
 /// # Errors
 /// If that is uncertain.
 pub fn recognise(context: &Context) -> Result<RecognisedEvent, Doubt> {
-    let fitting: Vec<&'static str> = all()
-        .filter(|(dialect, signs)| signs.iter().any(|sign| sign.fits(dialect, context)))
-        .map(|(dialect, _)| dialect)
-        .collect();
+    let mut hosts: Vec<_> = all().collect();
+    hosts.retain(|(dialect, signs)| signs.iter().any(|sign| sign.fits(dialect, context)));
+    let fitting: Vec<&'static str> = hosts.iter().map(|(dialect, _)| *dialect).collect();
     match fitting.as_slice() {
         [one] => match name_in(context, one) {
             Some(event) => Ok(RecognisedEvent {
@@ -193,10 +187,8 @@ pub fn written(text: &str) -> WrittenFor {
 /// The dialects with an event whose name equals the folder's exactly; empty for a canonical name.
 /// Of hosts with the same format only the first; hook systems come before agents.
 pub fn named_after(folder: &str) -> Vec<&'static Host> {
-    if catalog::EVENTS
-        .iter()
-        .any(|spec| spec.name.eq_ignore_ascii_case(folder))
-    {
+    let mut specs = catalog::EVENTS.iter();
+    if specs.any(|spec| spec.name.eq_ignore_ascii_case(folder)) {
         return Vec::new();
     }
     let others = dialects().filter(|host| !host.is_system);

@@ -74,14 +74,12 @@ impl Host {
                 input,
             }];
         }
-        match understand(&name, input, event) {
-            Some(call) => {
-                let mut calls = self.encode_call(call, event.spec().blocks);
-                calls.extend(self.patch_calls(event));
-                calls
-            }
-            None => Vec::new(),
-        }
+        let Some(call) = understand(&name, input, event) else {
+            return Vec::new();
+        };
+        let mut calls = self.encode_call(call, event.spec().blocks);
+        calls.extend(self.patch_calls(event));
+        calls
     }
 
     /// The calls of a patch inside a shell command, which Codex extracts and applies.
@@ -95,10 +93,7 @@ impl Host {
             return Vec::new();
         };
         if self.tool_of(ToolSort::Patch).is_some() {
-            return self
-                .call(ToolSort::Patch, entry("command", command))
-                .into_iter()
-                .collect();
+            return self.changes(vec![(ToolSort::Patch, entry("command", command))]);
         }
         let mut changes = read_patch(command);
         for path in patched {
@@ -112,16 +107,15 @@ impl Host {
     }
 
     fn changes(&self, changes: Vec<(ToolSort, Map<String, Value>)>) -> Vec<HostCall> {
-        let changes = changes.into_iter();
-        changes
+        let calls = changes.into_iter();
+        calls
             .filter_map(|(sort, input)| self.call(sort, input))
             .collect()
     }
 
     pub fn names_of<'c>(&self, call: &'c HostCall) -> Vec<&'c str> {
-        let also = self
-            .tools_named(&call.name)
-            .flat_map(|row| row.also.iter().copied());
+        let rows = self.tools_named(&call.name);
+        let also = rows.flat_map(|row| row.also.iter().copied());
         std::iter::once(call.name.as_str()).chain(also).collect()
     }
 
@@ -167,10 +161,8 @@ impl Host {
             None if matches!(sort, ToolSort::Write | ToolSort::Edit) => &[ToolSort::Patch],
             None => &[],
         };
-        others
-            .iter()
-            .filter_map(|sort| self.tool_of(*sort))
-            .collect()
+        let rows = others.iter().filter_map(|sort| self.tool_of(*sort));
+        rows.collect()
     }
 
     fn encode_call(&self, call: UnderstoodCall, is_gate: bool) -> Vec<HostCall> {
@@ -185,15 +177,13 @@ impl Host {
         let is_change = matches!(sort, ToolSort::Write | ToolSort::Edit);
         if is_change && is_missing && self.tool_of(ToolSort::Patch).is_some() {
             let input = entry("command", &write_patch(sort, &call.input));
-            return self.call(ToolSort::Patch, input).into_iter().collect();
+            return self.changes(vec![(ToolSort::Patch, input)]);
         }
-        let inputs = if sort == ToolSort::Edit && is_gate {
-            one_by_one(call.input)
-        } else {
-            vec![call.input]
-        };
-        let calls = inputs.into_iter();
-        calls.filter_map(|input| self.call(sort, input)).collect()
+        let mut inputs = vec![call.input];
+        if sort == ToolSort::Edit && is_gate {
+            inputs = inputs.into_iter().flat_map(one_by_one).collect();
+        }
+        self.changes(inputs.into_iter().map(|input| (sort, input)).collect())
     }
 
     /// Whether the tool may belong to an unnamed MCP server; on a gate, any server may be meant.
@@ -209,13 +199,11 @@ impl Host {
 
     fn call(&self, sort: ToolSort, input: Map<String, Value>) -> Option<HostCall> {
         let row = self.tool_of(sort)?;
-        let input = input
-            .into_iter()
-            .map(|(key, value)| (row.own_key(key), value))
-            .collect();
+        let input = input.into_iter();
+        let input = input.map(|(key, value)| (row.own_key(key), value));
         Some(HostCall {
             name: row.name.to_string(),
-            input: Value::Object(input),
+            input: Value::Object(input.collect()),
         })
     }
 
@@ -234,9 +222,8 @@ impl Host {
         };
         let old = input_of(event);
         // Some hosts write JSON in a string.
-        let parsed = new
-            .as_str()
-            .and_then(|text| serde_json::from_str(text).ok());
+        let text = new.as_str();
+        let parsed = text.and_then(|text| serde_json::from_str(text).ok());
         let new = parsed.unwrap_or(new);
         if new == sent_call.input {
             return Ok(old);
@@ -263,13 +250,9 @@ impl Host {
         if sort == ToolSort::Shell && old.values().any(Value::is_array) {
             return no_way("the host gave its command as a list of words");
         }
-        Ok(Value::Object(in_the_words_of(
-            &old,
-            sort,
-            &name,
-            event,
-            usual(sort, new),
-        )))
+        let new = usual(sort, new);
+        let translated = in_the_words_of(&old, sort, &name, event, new);
+        Ok(Value::Object(translated))
     }
 }
 
@@ -333,15 +316,13 @@ fn understand(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall>
     };
     // Map the asking host's own key to the usual one.
     let row = host_of(event).and_then(|host| host.tools_named(name).next());
-    let input: Map<String, Value> = match row {
-        Some(row) => {
-            let entries = input.into_iter();
-            entries
-                .map(|(key, value)| (row.usual_key(key), value))
-                .collect()
-        }
-        None => input,
-    };
+    let mut input = input;
+    if let Some(row) = row {
+        let entries = input.into_iter();
+        input = entries
+            .map(|(key, value)| (row.usual_key(key), value))
+            .collect();
+    }
     let mut sorts = sorts(name, event);
     let edits = ["edits", "old_string", "old_str", "oldText"];
     if sorts.contains(&ToolSort::Edit) && edits.iter().any(|key| input.contains_key(*key)) {
@@ -360,9 +341,8 @@ fn understand(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall>
 /// The sorts of a tool's name, by the host's own table, else any table, else the action.
 fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
     let mut rows = dialects().flat_map(|dialect| dialect.tools);
-    let own = host_of(event)
-        .into_iter()
-        .flat_map(|host| host.tools_named(name));
+    let host = host_of(event).into_iter();
+    let own = host.flat_map(|host| host.tools_named(name));
     let found: Vec<ToolSort> = own.map(|row| row.sort).collect();
     if !found.is_empty() {
         return found;
@@ -376,13 +356,9 @@ fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
         return vec![ToolSort::Patch];
     }
     // An unknown tool with a command line counts as a shell.
-    let has_command = event
-        .action()
-        .is_some_and(|action| action.command.is_some());
-    match event
-        .action()
-        .map_or(ActionKind::Other, |action| action.kind)
-    {
+    let action = event.action();
+    let has_command = action.is_some_and(|action| action.command.is_some());
+    match action.map_or(ActionKind::Other, |action| action.kind) {
         ActionKind::Shell => vec![ToolSort::Shell],
         ActionKind::Read => vec![ToolSort::Read],
         ActionKind::Write => vec![ToolSort::Write],
@@ -417,13 +393,11 @@ fn entry(key: &str, text: &str) -> Map<String, Value> {
 
 fn one_by_one(mut input: Map<String, Value>) -> Vec<Map<String, Value>> {
     let edits = input.get("edits").and_then(Value::as_array);
-    let all: Option<Vec<_>> = edits
-        .map(|it| it.iter().map(Value::as_object).collect())
-        .unwrap_or_default();
+    let edits = edits.map_or(&[][..], Vec::as_slice).iter();
+    let all: Option<Vec<_>> = edits.map(|edit| edit.as_object().cloned()).collect();
     let Some(edits) = all.filter(|edits| !edits.is_empty()) else {
         return vec![input];
     };
-    let edits: Vec<_> = edits.into_iter().cloned().collect();
     input.remove("edits");
     let mut inputs = Vec::new();
     for edit in edits {
@@ -440,9 +414,8 @@ fn servers(name: &str, event: &Event) -> Vec<(String, String)> {
     let context = event.context();
     let host = host_of(event);
     let style = host.map(|host| host.mcp);
-    let server = context
-        .text("raw.mcp_context.server_name")
-        .or_else(|| context.text("mcpServer"));
+    let server = context.text("raw.mcp_context.server_name");
+    let server = server.or_else(|| context.text("mcpServer"));
     if let Some(server) = context.text("raw.tool_info.mcp_server_name") {
         return vec![owned(&server, name)];
     }
@@ -466,10 +439,9 @@ fn servers(name: &str, event: &Event) -> Vec<(String, String)> {
     if style == Some(Mcp::Hyphen) && !name.contains(char::is_whitespace) {
         return every_division(name, '-');
     }
-    let is_bare = style == Some(Mcp::Bare)
-        && context
-            .text("raw.hook_event_name")
-            .is_some_and(|event| event.contains("MCP"));
+    let event_name = context.text("raw.hook_event_name");
+    let is_of_servers = event_name.is_some_and(|event| event.contains("MCP"));
+    let is_bare = style == Some(Mcp::Bare) && is_of_servers;
     match name.strip_prefix("MCP:") {
         Some(tool) => vec![owned(event.host(), tool)],
         None if is_bare => vec![owned(event.host(), name)],
@@ -487,11 +459,9 @@ fn first_division(text: &str) -> Vec<(String, String)> {
 }
 
 fn every_division(text: &str, at: char) -> Vec<(String, String)> {
-    let divided = text
-        .match_indices(at)
-        .map(|(place, _)| (&text[..place], &text[place + 1..]));
-    divided
-        .filter(|(server, tool)| !server.is_empty() && !tool.is_empty())
-        .map(|(server, tool)| owned(server, tool))
+    let places = text.match_indices(at).map(|(place, _)| place);
+    let inner = places.filter(|place| *place > 0 && place + 1 < text.len());
+    inner
+        .map(|place| owned(&text[..place], &text[place + 1..]))
         .collect()
 }

@@ -123,10 +123,8 @@ impl GitHook {
 
     /// Its input contradicts git's manual, so no policy can tell what is about to happen.
     pub(super) fn wrong(&self, problem: &str) -> Complaint {
-        Complaint::new(format!(
-            "git passed unexpected input to {}: {problem}",
-            self.name
-        ))
+        let hook = self.name;
+        Complaint::new(format!("git passed unexpected input to {hook}: {problem}"))
     }
 }
 
@@ -156,14 +154,14 @@ impl Convention for &'static GitHook {
         if raw["hook"] == self.name {
             let texts = raw["arguments"].as_array().into_iter().flatten();
             let bytes = raw[ARGUMENT_BYTES].as_array().into_iter().flatten();
-            let texts: Vec<OsString> = texts
-                .filter_map(Value::as_str)
-                .map(OsString::from)
-                .collect();
-            let bytes: Vec<OsString> = bytes
-                .filter_map(|hex| Some(OsString::from_vec(from_hex(hex.as_str()?)?)))
-                .collect();
-            return if bytes.is_empty() { texts } else { bytes };
+            let texts = texts.filter_map(Value::as_str).map(OsString::from);
+            let bytes = bytes.filter_map(|hex| from_hex(hex.as_str()?));
+            let bytes: Vec<OsString> = bytes.map(OsString::from_vec).collect();
+            return if bytes.is_empty() {
+                texts.collect()
+            } else {
+                bytes
+            };
         }
         let mut arguments: Vec<OsString> = Vec::new();
         for argument in self.arguments {
@@ -242,11 +240,8 @@ impl StdinLines {
     pub(super) fn written(&self, entries: &[Value]) -> String {
         let mut text = String::new();
         for entry in entries {
-            let words: Vec<&str> = self
-                .words
-                .iter()
-                .map(|key| entry[*key].as_str().unwrap_or_default())
-                .collect();
+            let words = self.words.iter().map(|key| entry[*key].as_str());
+            let words: Vec<&str> = words.map(Option::unwrap_or_default).collect();
             text.push_str(&words.join(" "));
             text.push('\n');
         }
@@ -255,12 +250,8 @@ impl StdinLines {
 }
 
 fn raw(event: &Event) -> Value {
-    event
-        .context()
-        .value("raw")
-        .ok()
-        .flatten()
-        .unwrap_or_default()
+    let raw = event.context().value("raw");
+    raw.ok().flatten().unwrap_or_default()
 }
 
 /// Keeps the bytes of arguments and stdin that are not UTF-8.
