@@ -304,8 +304,9 @@ fn contradiction(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Option<Com
         return Some(Complaint::with_cure(cause, cure));
     }
     for ((one, is_set), excluded) in CONFLICTS {
-        let mut excluded = excluded.iter().filter(|_| is_set(hook));
-        if let Some((other, _)) = excluded.find(|(_, is_other)| is_other(hook)) {
+        let mut excluded = excluded.iter();
+        let other = excluded.find(|(_, is_other)| is_set(hook) && is_other(hook));
+        if let Some((other, _)) = other {
             let cause = format!("`{other}` cannot be used with `{one}`");
             return Some(Complaint::with_cure(cause, "remove one of them"));
         }
