@@ -117,7 +117,7 @@ fn a_command_that_is_not_there_names_the_nearest() {
         .run("command.reviev")
         .blocks_saying("did you mean `command.review`?");
     let ran = sandbox.run("command.deploy");
-    ran.blocks_saying("unknown command `command.deploy`; to add a command, put an executable file");
+    ran.blocks_saying("unknown command `deploy`; to add it, create the executable file");
     sandbox.run("Command.HANDOFF").allows();
 }
 
