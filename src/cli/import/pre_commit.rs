@@ -1,47 +1,28 @@
 //! Imports pre-commit's hooks, key by key. A local hook without an environment runs its command;
 //! any other runs by `pre-commit run`, because it needs pre-commit's environment.
 
+use regex::Regex;
 use serde_json::Value;
 
 use super::git::{Entry, Filter, entry, entry_of_git, items, others, text, texts};
 use super::{ImportSource, ImportedHook, ImportedHooks};
 use crate::cli::exit::Result;
 use crate::cli::files::toml_text;
+use crate::engine::names::words;
 use crate::hosts::git::{self, Argument, Changes, GitHook};
 
 /// Top-level keys that are imported, or do not affect a run.
-const OF_FILE: &[&str] = &[
-    "repos",
-    "default_stages",
-    "files",
-    "exclude",
-    "ci",
-    "default_install_hook_types",
-    "default_language_version",
-    "minimum_pre_commit_version",
-];
+const OF_FILE: &[&str] = words!(
+    "repos" "default_stages" "files" "exclude" "ci" "default_install_hook_types"
+    "default_language_version" "minimum_pre_commit_version"
+);
 
 /// Keys of a hook that are imported, or do not affect a run.
-const OF_HOOK: &[&str] = &[
-    "id",
-    "name",
-    "alias",
-    "entry",
-    "language",
-    "args",
-    "files",
-    "exclude",
-    "types",
-    "types_or",
-    "pass_filenames",
-    "always_run",
-    "require_serial",
-    "stages",
-    "description",
-    "verbose",
-    "language_version",
-    "minimum_pre_commit_version",
-];
+const OF_HOOK: &[&str] = words!(
+    "id" "name" "alias" "entry" "language" "args" "files" "exclude" "types" "types_or"
+    "pass_filenames" "always_run" "require_serial" "stages" "description" "verbose"
+    "language_version" "minimum_pre_commit_version"
+);
 
 /// Languages without an environment. The last two are their names since 4.4.
 const OF_SYSTEM: &[&str] = &["system", "script", "unsupported", "unsupported_script"];
@@ -153,7 +134,10 @@ fn of_own(
     if command.is_empty() {
         return Err("it has no command".to_string());
     }
-    let passes_files = !is_false(&hook["pass_filenames"]);
+    // YAML 1.1, which Python reads, has further words for false.
+    let pass_filenames = &hook["pass_filenames"];
+    let passes_files =
+        *pass_filenames != false && !["no", "off"].contains(&text(hook, "pass_filenames"));
     if at.changes == Changes::Unknown {
         let has_message = at.arguments.first() == Some(&Argument::MessageFile);
         let line = match passes_files && has_message {
@@ -166,18 +150,15 @@ fn of_own(
     let Some(filter) = filter_of(config, hook).filter(|_| !(passes_files && is_always_run)) else {
         return Ok(None);
     };
-    if !passes_files {
-        let made = entry(source, id, at, command);
-        let made = if is_always_run {
-            made
-        } else {
-            filter.put_into(made)
-        };
-        return Ok(Some(made));
+    let files = if passes_files { " {files}" } else { "" };
+    let mut made = entry(source, id, at, &format!("{command}{files}"));
+    if !is_always_run {
+        made = filter.put_into(made);
     }
-    let made = entry(source, id, at, &format!("{command} {{files}}"));
-    let mut made = filter.put_into(made).with("fixes", toml_text("block"));
-    if hook["require_serial"] == true {
+    if passes_files {
+        made = made.with("fixes", toml_text("block"));
+    }
+    if passes_files && hook["require_serial"] == true {
         made = made.with("batch", SERIAL);
     }
     Ok(Some(made))
@@ -205,31 +186,33 @@ fn filter_of(config: &Value, hook: &Value) -> Option<Filter> {
         ([one], []) => &[*one],
         _ => return None,
     };
-    filter.types = types.iter().map(|name| type_called(name)).collect();
+    for name in types {
+        let same = match *name {
+            "javascript" | "jsx" => "js",
+            "tsx" => "ts",
+            "c++" => "cpp",
+            "c#" => "csharp",
+            same => same,
+        };
+        filter.types.push(same.to_string());
+    }
     Some(filter)
 }
 
-/// The globs of a key: a regular expression, or a table of prek's with `glob`.
+/// The globs of a key: a regular expression, or a table of prek's with `glob`; empty for any path,
+/// `None` for another form.
 fn globs_at(table: &Value, key: &str) -> Option<Vec<String>> {
     let pattern = &table[key];
-    if !pattern.is_object() {
-        return globs_of(text(table, key));
+    if pattern.is_object() {
+        let globs = texts(&pattern["glob"]).into_iter().map(str::to_string);
+        return others(pattern, &["glob"])
+            .is_empty()
+            .then(|| globs.collect());
     }
-    let globs = texts(&pattern["glob"]).into_iter().map(str::to_string);
-    others(pattern, &["glob"])
-        .is_empty()
-        .then(|| globs.collect())
-}
-
-fn type_called(name: &str) -> String {
-    let other = match name {
-        "javascript" | "jsx" => "js",
-        "tsx" => "ts",
-        "c++" => "cpp",
-        "c#" => "csharp",
-        same => same,
-    };
-    other.to_string()
+    match text(table, key) {
+        "" => Some(Vec::new()),
+        pattern => glob_of(pattern).map(|glob| vec![glob]),
+    }
 }
 
 /// A hook that runs by `pre-commit run`, not in parallel, because each run locks the index.
@@ -255,104 +238,22 @@ fn by_runner(source: &ImportSource<'_>, runner: &str, hook: &Value, at: &GitHook
     Ok(made.with("parallel", "false"))
 }
 
-/// Also accepts YAML 1.1's `no`, as Python does.
-fn is_false(value: &Value) -> bool {
-    *value == false || ["no", "off"].contains(&value.as_str().unwrap_or_default())
-}
-
-/// The globs that match the same paths as `pattern`; empty for any path, `None` if impossible.
-fn globs_of(pattern: &str) -> Option<Vec<String>> {
-    if pattern.is_empty() {
-        return Some(Vec::new());
-    }
-    let without_start = pattern.strip_prefix('^');
-    let rest = without_start.unwrap_or(pattern);
-    let without_end = rest.strip_suffix('$');
-    let rest = without_end.unwrap_or(rest);
-    let mut globs = Vec::new();
-    for way in alternatives(rest)? {
-        let mut glob = glob_of(&way)?;
-        if without_start.is_none() && !glob.starts_with("**/") {
-            // Not anchored at the start: at or within a name.
-            let before = if glob.starts_with('/') { "**" } else { "**/*" };
-            glob.insert_str(0, before);
+/// The glob for an expression of a usual form: `\.(js|ts)$`, `^src/`, `^src/.*\.py$` or
+/// `^setup\.cfg$`.
+fn glob_of(pattern: &str) -> Option<String> {
+    const PART: &str = r"[\w-]|\\\.|\([\w-]+(?:\|[\w-]+)*\)";
+    let form = format!(r"^(\^?)((?:{PART}|/)*?)((?:\.\*)?)((?:{PART})*)(\$?)$");
+    let parts = Regex::new(&form).ok()?.captures(pattern)?;
+    let [start, folder, any, name, end] = parts.extract().1;
+    let glob = match (start, any, end) {
+        ("^", "", "") if folder.ends_with('/') && name.is_empty() => format!("{folder}**"),
+        ("^", "", "$") => format!("{folder}{name}"),
+        ("^", _, "$") if folder.is_empty() || folder.ends_with('/') => {
+            format!("{folder}**/*{name}")
         }
-        if without_end.is_some() {
-            globs.push(glob);
-        } else if glob.ends_with('/') {
-            globs.push(format!("{glob}**"));
-        } else {
-            // Not anchored at the end: within the last name or a folder's.
-            globs.push(format!("{glob}*"));
-            globs.push(format!("{glob}*/**"));
-        }
-    }
-    Some(globs)
-}
-
-/// The text with each alternative of its group.
-fn alternatives(text: &str) -> Option<Vec<String>> {
-    let Some((before, after)) = text.split_once('(') else {
-        return Some(vec![text.to_string()]);
+        ("", _, "$") if folder.is_empty() => format!("**/*{name}"),
+        _ => return None,
     };
-    let (inside, after) = after.split_once(')')?;
-    let inside = inside.strip_prefix("?:").unwrap_or(inside);
-    let ways = inside.split('|').map(|way| format!("{before}{way}{after}"));
-    Some(ways.collect())
-}
-
-fn glob_of(text: &str) -> Option<String> {
-    let mut glob = String::new();
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '.' if chars.next_if_eq(&'*').is_some() => {
-                let is_folder = glob.is_empty() || glob.ends_with('/');
-                let is_last_name = !chars.clone().any(|c| c == '/');
-                if !is_folder || !is_last_name {
-                    return None;
-                }
-                glob.push_str("**/*");
-            }
-            '\\' => glob.push(chars.next().filter(char::is_ascii_punctuation)?),
-            _ if "[]{}()*+?|^$.!".contains(c) => return None,
-            _ => glob.push(c),
-        }
-    }
-    Some(glob)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn expressions_that_globs_can_say() {
-        for (pattern, globs) in [
-            ("", ""),
-            (r"\.py$", "**/*.py"),
-            (r".*\.py$", "**/*.py"),
-            (r"^src/", "src/**"),
-            (r"^src/.*\.py$", "src/**/*.py"),
-            (r"\.(js|ts)$", "**/*.js **/*.ts"),
-            (r"^(docs|web)/", "docs/** web/**"),
-            (r"^setup\.cfg$", "setup.cfg"),
-            (r"/migrations/", "**/migrations/**"),
-            (r"vendor", "**/*vendor* **/*vendor*/**"),
-        ] {
-            let globs: Vec<&str> = globs.split_whitespace().collect();
-            assert_eq!(globs_of(pattern).unwrap(), globs, "{pattern}");
-        }
-        for pattern in [
-            r"^src/.*/a$",
-            r"(?i)\.py$",
-            r"a\b",
-            r"(",
-            r"[^a]x",
-            r"^a.*b$",
-            "a|b",
-        ] {
-            assert_eq!(globs_of(pattern), None, "{pattern}");
-        }
-    }
+    let glob = glob.replace("\\.", ".").replace('|', ",");
+    Some(glob.replace('(', "{").replace(')', "}"))
 }

@@ -490,6 +490,42 @@ fn commands_jobs_and_scripts_of_lefthook_run_for_the_same_files() {
 }
 
 #[test]
+fn usual_expressions_of_files_become_globs_and_others_stay_with_pre_commit() {
+    let imported = |files: &str, part: &str| {
+        let hook = format!("{{ id: x, entry: x, language: system, files: '{files}' }}");
+        let config = format!("repos:\n- repo: local\n  hooks: [{hook}]\n");
+        let sandbox = Sandbox::new().file(".pre-commit-config.yaml", &config);
+        import(&sandbox, &["pre-commit", "--dry-run"])
+            .exits(0)
+            .prints(part);
+    };
+    for (files, path) in [
+        (r"\.py$", "**/*.py"),
+        (r".*\.py$", "**/*.py"),
+        (r"\.(js|ts)$", "**/*.{js,ts}"),
+        (r"^src/", "src/**"),
+        (r"^(docs|web)/", "{docs,web}/**"),
+        (r"^src/.*\.py$", "src/**/*.py"),
+        (r"^setup\.cfg$", "setup.cfg"),
+    ] {
+        imported(files, &format!("match = {{ path = '{path}' }}"));
+    }
+    for files in [
+        r"^src/.*/a$",
+        r"(?i)\.py$",
+        r"a\b",
+        r"(",
+        r"[^a]x",
+        r"^a.*b$",
+        "a|b",
+        "vendor",
+        "/migrations/",
+    ] {
+        imported(files, "'pre-commit run x --hook-stage pre-commit'");
+    }
+}
+
+#[test]
 fn a_table_of_lint_staged_becomes_a_hook_for_each_glob() {
     let package = json!({ "lint-staged": {
         "*.js": ["sed -i s/x/y/", "lint"],
