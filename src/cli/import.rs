@@ -15,6 +15,7 @@ use crate::config::reader::read_file;
 use crate::config::tree::{SyntaxError, Tree, yaml_documents};
 use crate::config::{Config, ConfigScope, Environment, Problem, problem_in, relative};
 use crate::engine::complaint::Complaint;
+use crate::engine::names::words;
 use crate::hosts::{HOSTS, find_installable, git as git_table};
 use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
@@ -44,26 +45,18 @@ const OF_GIT: &[ImportTool] = &[
     },
     ImportTool {
         name: "lefthook",
-        files: &[
-            "lefthook.yml",
-            "lefthook.yaml",
-            ".lefthook.yml",
-            ".lefthook.yaml",
-            "lefthook.json",
-            "lefthook-local.yml",
-            "lefthook-local.yaml",
-        ],
+        files: words!(
+            "lefthook.yml" "lefthook.yaml" ".lefthook.yml" ".lefthook.yaml" "lefthook.json"
+            "lefthook-local.yml" "lefthook-local.yaml"
+        ),
         read: lefthook::read,
     },
     ImportTool {
         name: "lint-staged",
-        files: &[
-            "package.json",
-            ".lintstagedrc",
-            ".lintstagedrc.json",
-            ".lintstagedrc.yaml",
-            ".lintstagedrc.yml",
-        ],
+        files: words!(
+            "package.json" ".lintstagedrc" ".lintstagedrc.json" ".lintstagedrc.yaml"
+            ".lintstagedrc.yml"
+        ),
         read: git::lint_staged,
     },
     ImportTool {
@@ -95,7 +88,13 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     let paths = Paths::from(&env.cwd);
     let files = match &args.file {
         Some(file) => files_in(&env.cwd.join(file)),
-        None => files_of(&tool, &config),
+        None => {
+            let folder = config.nearest_folder();
+            let files = tool.files.iter();
+            files
+                .flat_map(|file| files_in(&folder.join(file)))
+                .collect()
+        }
     };
     if files.is_empty() {
         return Err(no_files(args, &tool, env));
@@ -148,14 +147,6 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
         print_idle(env, out)?;
     }
     Ok(ExitStatus::Yes)
-}
-
-fn files_of(tool: &ImportTool, config: &Config) -> Vec<PathBuf> {
-    let folder = config.nearest_folder();
-    tool.files
-        .iter()
-        .flat_map(|file| files_in(&folder.join(file)))
-        .collect()
 }
 
 /// The file itself, or a folder's files sorted by name.

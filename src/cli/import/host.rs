@@ -2,7 +2,6 @@
 
 use crate::config::Severity;
 use crate::config::settings::hooks_in;
-use crate::engine::event::OnFailure;
 use crate::engine::hook::{Background, Handler, Hook};
 use crate::hosts::find;
 use crate::hosts::rules::WantedEvents;
@@ -111,10 +110,8 @@ fn entry(source: &ImportSource<'_>, hook: &Hook, wanted: &WantedEvents) -> Entry
     if hook.parallel == Some(true) {
         entry = entry.with("parallel", "true");
     }
-    match hook.on_failure {
-        Some(OnFailure::Block) => entry = entry.with("on_failure", "\"block\""),
-        Some(OnFailure::Allow) => entry = entry.with("on_failure", "\"allow\""),
-        None => {}
+    if let Some(effect) = hook.on_failure {
+        entry = entry.with("on_failure", format!("\"{}\"", effect.name()));
     }
     if let Some(form) = matching(wanted)? {
         entry = entry.with("match", form);

@@ -6,46 +6,24 @@ use super::git::{Entry, Filter, entry, entry_of_git, items, others, plain_glob, 
 use super::{ImportSource, ImportedHooks, anchored};
 use crate::cli::exit::Result;
 use crate::cli::files::toml_text;
+use crate::engine::names::words;
 use crate::hosts::git::{self, Changes, GitHook};
 
 /// Top-level keys that do not affect a run.
-const OF_FILE: &[&str] = &[
-    "assert_lefthook_installed",
-    "colors",
-    "glob_matcher",
-    "min_version",
-    "no_auto_install",
-    "no_tty",
-    "output",
-    "source_dir",
-    "templates",
-];
+const OF_FILE: &[&str] = words!(
+    "assert_lefthook_installed" "colors" "glob_matcher" "min_version" "no_auto_install" "no_tty"
+    "output" "source_dir" "templates"
+);
 
-const OF_GROUP: &[&str] = &[
-    "parallel", "piped", "commands", "jobs", "scripts", "skip", "only", "exclude", "files", "glob",
-];
+const OF_GROUP: &[&str] = words!(
+    "parallel" "piped" "commands" "jobs" "scripts" "skip" "only" "exclude" "files" "glob"
+);
 
 /// Keys of a job that are imported, or do not affect a run.
-const OF_JOB: &[&str] = &[
-    "name",
-    "run",
-    "script",
-    "runner",
-    "args",
-    "glob",
-    "exclude",
-    "file_types",
-    "env",
-    "tags",
-    "priority",
-    "fail_text",
-    "stage_fixed",
-    "skip",
-    "only",
-    "timeout",
-    "use_stdin",
-    "root",
-];
+const OF_JOB: &[&str] = words!(
+    "name" "run" "script" "runner" "args" "glob" "exclude" "file_types" "env" "tags" "priority"
+    "fail_text" "stage_fixed" "skip" "only" "timeout" "use_stdin" "root"
+);
 
 /// The first job's priority; later jobs count up.
 const FIRST: i64 = 100;
@@ -63,16 +41,10 @@ pub(super) fn read(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> R
     for (name, table) in config.as_object().into_iter().flatten() {
         let place = format!("{}, {name}", source.shown());
         let Some(at) = git::find(name).filter(|at| at.name == name) else {
-            if !OF_FILE.contains(&name.as_str()) {
-                let is_hook = table["commands"].is_object() || table["jobs"].is_array();
-                imported.leave(
-                    place,
-                    if is_hook {
-                        "it is not a git hook"
-                    } else {
-                        "it has no equivalent in hookrun"
-                    },
-                );
+            if table["commands"].is_object() || table["jobs"].is_array() {
+                imported.leave(place, "it is not a git hook");
+            } else if !OF_FILE.contains(&name.as_str()) {
+                imported.leave(place, "it has no equivalent in hookrun");
             }
             continue;
         };
@@ -102,20 +74,19 @@ fn jobs_of(
         imported.leave(format!("{place}.piped"), why);
     }
     let mut found: Vec<(String, Value)> = Vec::new();
-    for (what, job) in table["commands"].as_object().into_iter().flatten() {
-        found.push((what.clone(), job.clone()));
-    }
-    for (file, job) in table["scripts"].as_object().into_iter().flatten() {
-        let mut job = job.clone();
-        job["script"] = file.as_str().into();
-        found.push((file.clone(), job));
+    for key in ["commands", "scripts"] {
+        for (what, job) in table[key].as_object().into_iter().flatten() {
+            let mut job = job.clone();
+            if key == "scripts" {
+                job["script"] = what.as_str().into();
+            }
+            found.push((what.clone(), job));
+        }
     }
     // lefthook sorts commands and scripts by `priority`; jobs keep their order.
     found.sort_by_key(|(_, job)| {
-        job["priority"]
-            .as_i64()
-            .filter(|it| *it > 0)
-            .unwrap_or(i64::MAX)
+        let priority = job["priority"].as_i64().filter(|it| *it > 0);
+        priority.unwrap_or(i64::MAX)
     });
     for job in items(&table["jobs"]) {
         let what = ["name", "run", "script"].map(|key| text(job, key));
@@ -125,11 +96,7 @@ fn jobs_of(
     let is_parallel = table["parallel"] == true;
     for (number, (name, mut value)) in found.into_iter().enumerate() {
         let place = format!("{place}.{name}");
-        let priority = if is_parallel {
-            first
-        } else {
-            first + number as i64
-        };
+        let priority = first + if is_parallel { 0 } else { number as i64 };
         for key in ["skip", "only", "exclude", "files", "glob"] {
             if !table[key].is_null() && value[key].is_null() {
                 value[key] = table[key].clone();
@@ -198,9 +165,8 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, config: &Value, at: &Git
         let words = if is_plain {
             run
         } else {
-            let line = run
-                .replace("'{files}'", "{files}")
-                .replace("\"{files}\"", "{files}");
+            let line = run.replace("'{files}'", "{files}");
+            let line = line.replace("\"{files}\"", "{files}");
             let line = anchored(&line.replace("{files}", "\"$@\""), root)?;
             format!("sh -c {} sh {{files}}", shell_words::quote(&line))
         };
@@ -227,11 +193,10 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, config: &Value, at: &Git
     if job.priority != FIRST {
         made = made.with("priority", job.priority.to_string());
     }
-    Ok(if job.is_parallel && !adds {
-        made
-    } else {
-        made.with("parallel", "false")
-    })
+    if !job.is_parallel || adds {
+        made = made.with("parallel", "false");
+    }
+    Ok(made)
 }
 
 /// The command line of a job, with templates and the script's path filled in.
@@ -277,10 +242,8 @@ fn filter_of(job: &Value, at: &GitHook) -> std::result::Result<Filter, String> {
     for glob in texts(&job["exclude"]) {
         filter.not.push(wide(plain_glob(glob)?)?);
     }
-    filter.types = texts(&job["file_types"])
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let types = texts(&job["file_types"]).into_iter();
+    filter.types = types.map(str::to_string).collect();
     filter.condition = condition_of(job, "only")?;
     if !filter.is_empty() && at.changes == Changes::Unknown {
         return Err(format!(
