@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::files::{Becomes, FileWrite, WritePlan};
-use crate::cli::args::{AddArgs, TextFormat};
+use crate::cli::args::AddArgs;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::config::discover::MANIFEST;
 use crate::config::{Config, ConfigScope, Environment};
@@ -18,7 +18,7 @@ pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Res
     let config = Config::load(&args.place.choice(env), env, ConfigScope::Event(""));
     let hooks = args.place.folder(&config, env)?;
     if args.list {
-        return list(&hooks, args.format, out);
+        return list(&hooks, out);
     }
     if args.names.is_empty() {
         let help = "`hookrun add --list` lists what you can add";
@@ -98,34 +98,16 @@ pub(super) fn is_here(shipped: &ShippedHook, hooks: &Path) -> bool {
         .is_some_and(|hook| hooks.join(&hook.path).exists())
 }
 
-fn list(hooks: &Path, format: TextFormat, out: &mut dyn Write) -> Result {
+fn list(hooks: &Path, out: &mut dyn Write) -> Result {
     let shipped = all();
-    if format == TextFormat::Json {
-        let mut rows = Vec::new();
-        for one in &shipped {
-            let files: Vec<&Path> = one.files.iter().map(|file| file.path.as_path()).collect();
-            rows.push(json!({
-                "name": one.name, "sort": one.sort, "about": one.about, "events": one.events,
-                "files": files, "isHere": is_here(one, hooks),
-            }));
-        }
-        writeln!(out, "{:#}", json!({ "version": 1, "shipped": rows }))?;
-        return Ok(ExitStatus::Yes);
-    }
-    let widest = shipped
-        .iter()
-        .map(|one| one.name.len())
-        .max()
-        .unwrap_or_default();
+    let widths = shipped.iter().map(|one| one.name.len());
+    let widest = widths.max().unwrap_or_default();
     for (sort, title) in SORTS {
         writeln!(out, "{BOLD}{title}{BOLD:#}")?;
         for one in shipped.iter().filter(|one| one.sort == *sort) {
             let here = if is_here(one, hooks) { "(added) " } else { "" };
-            writeln!(
-                out,
-                "  {:<widest$}  {DIM}{here}{DIM:#}{}",
-                one.name, one.about
-            )?;
+            let ShippedHook { name, about, .. } = one;
+            writeln!(out, "  {name:<widest$}  {DIM}{here}{DIM:#}{about}")?;
         }
     }
     Ok(ExitStatus::Yes)
@@ -142,7 +124,7 @@ pub(super) struct ShippedHook {
     sort: &'static str,
     /// The first sentence of its comment, or a rule's heading and description.
     pub(super) about: String,
-    pub(super) events: Vec<String>,
+    events: Vec<String>,
     /// The hook first, then its test cases and their data, with paths relative to hooks.d.
     pub(super) files: Vec<FileWrite>,
     /// The `[event]` table it needs in a hookrun.toml.
@@ -242,11 +224,7 @@ fn of_row(row: &ShippedRow) -> ShippedHook {
         name: subject(Path::new(own)),
         sort: if is_gate { "gate" } else { "hook" },
         about: first_sentence(&comment_of(text)),
-        declares: if is_gate {
-            declaration(&events[0])
-        } else {
-            None
-        },
+        declares: is_gate.then(|| declaration(&events[0])).flatten(),
         events,
         files,
     }

@@ -261,7 +261,6 @@ impl Command {
             Command::Events(args) => args.format.shape(),
             Command::Validate(args) => args.format.into(),
             Command::Doctor(args) => args.format.into(),
-            Command::Add(args) if args.list => args.format.shape(),
             Command::New(NewArgs { place, .. })
             | Command::Import(ImportArgs { place, .. })
             | Command::Add(AddArgs { place, .. })

@@ -1,6 +1,6 @@
 //! The commands around `run` and `test`: one file for each.
 
-mod add;
+pub(crate) mod add;
 mod completions;
 mod events;
 mod field;

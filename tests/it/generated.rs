@@ -41,8 +41,8 @@ use hookrun::internals::scenario::keys::{
     CASE_KEYS, DEFAULT_KEYS, EXPECT_KEYS, FILE_KEYS, REPEAT_KEYS, REPLY_KEYS, STEP_KEYS, TOP_KEYS,
 };
 use regex::Regex;
-use serde_json::Value;
 
+use crate::commands::add::{listed, written};
 use crate::documents::pages;
 use crate::sandbox::Sandbox;
 use crate::trust::QUESTION;
@@ -780,22 +780,18 @@ fn tools() -> String {
 
 /// Every hook that `add --list` shows, with its events and the first sentence of its comment.
 fn shipped_hooks() -> String {
-    let list = Sandbox::new().json(&["add", "--list", "--format", "json"]);
-    let all = list["shipped"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|one| one["sort"] == "hook");
-    let text = |value: &Value| value.as_str().unwrap().to_string();
-    let rows = all.map(|one| {
-        let events = one["events"].as_array().unwrap().iter();
-        let events: Vec<String> = events.map(|event| code(&text(event))).collect();
-        let name = format!(
-            "[`{}`](../hooks.d/{})",
-            text(&one["name"]),
-            text(&one["files"][0])
-        );
-        [name, events.join(", "), text(&one["about"])]
+    let rows = listed("hooks").into_iter().map(|(name, about)| {
+        let files = written(&Sandbox::new(), &name);
+        let mut events: Vec<String> = Vec::new();
+        for file in files.iter().filter(|file| !file.starts_with("tests/")) {
+            events.push(match file.split_once('/').unwrap().0 {
+                "command" => code(&format!("command.{name}")),
+                event => code(event),
+            });
+        }
+        events.dedup();
+        let file = format!("[`{name}`](../hooks.d/{})", files[0]);
+        [file, events.join(", "), about]
     });
     table(["hook", "event", "what it does"], rows)
 }

@@ -202,10 +202,6 @@ pub(crate) struct AddArgs {
     #[arg(long, conflicts_with_all = ["names", "dry_run"])]
     pub(crate) list: bool,
 
-    /// The format of the list
-    #[arg(long, value_enum, default_value_t = TextFormat::Human, requires = "list")]
-    pub(crate) format: TextFormat,
-
     #[command(flatten)]
     pub(crate) place: WritePlace,
 }

@@ -5,8 +5,6 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
 use crate::sandbox::{Ran, Sandbox};
 
 fn add(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
@@ -15,29 +13,29 @@ fn add(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
     sandbox.hookrun(&all, b"")
 }
 
-/// What is shipped, as `--list` says it.
-fn shipped() -> Vec<Value> {
-    let list = Sandbox::new().json(&["add", "--list", "--format", "json"]);
-    list["shipped"].as_array().unwrap().clone()
-}
-
-fn of_sort(sort: &str) -> Vec<Value> {
-    shipped()
-        .into_iter()
-        .filter(|one| one["sort"] == sort)
+/// The names below a title of `--list`, each with the sentence beside it.
+pub(crate) fn listed(title: &str) -> Vec<(String, String)> {
+    let list = add(&Sandbox::new(), &["--list"]).stdout;
+    let below = list.lines().skip_while(|line| *line != title).skip(1);
+    below
+        .map_while(|line| line.strip_prefix("  ")?.split_once("  "))
+        .map(|(name, about)| (name.to_string(), about.trim_start().to_string()))
         .collect()
 }
 
-fn name(one: &Value) -> &str {
-    one["name"].as_str().unwrap()
+fn names(title: &str) -> Vec<String> {
+    listed(title).into_iter().map(|(name, _)| name).collect()
 }
 
-fn files(one: &Value) -> Vec<&str> {
-    one["files"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|file| file.as_str().unwrap())
+/// The files that `add` writes into hooks.d.
+pub(crate) fn written(sandbox: &Sandbox, name: &str) -> Vec<String> {
+    let ran = add(sandbox, &[name]);
+    ran.exits(0)
+        .prints("`hookrun test --suite` runs the test cases");
+    ran.stdout
+        .lines()
+        .filter_map(|line| line.strip_prefix("wrote hooks.d/"))
+        .map(str::to_string)
         .collect()
 }
 
@@ -55,10 +53,14 @@ fn below(folder: &Path, found: &mut BTreeSet<PathBuf>, root: &Path) {
 
 #[test]
 fn every_hook_and_gate_of_the_repository_can_be_added_as_it_is_there() {
-    for (sort, folder) in [("hook", "hooks.d"), ("gate", "gates/hooks.d")] {
+    for (sort, folder) in [("hooks", "hooks.d"), ("gates for CI", "gates/hooks.d")] {
         let sandbox = Sandbox::new();
-        let all = of_sort(sort);
-        add(&sandbox, &all.iter().map(name).collect::<Vec<_>>()).exits(0);
+        let all = names(sort);
+        add(
+            &sandbox,
+            &all.iter().map(String::as_str).collect::<Vec<_>>(),
+        )
+        .exits(0);
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let (mut there, mut here) = (BTreeSet::new(), BTreeSet::new());
         below(&folder, &mut there, &folder);
@@ -80,23 +82,19 @@ fn every_hook_and_gate_of_the_repository_can_be_added_as_it_is_there() {
             );
         }
         assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
-        for one in &all {
-            assert!(one["about"].as_str().unwrap().ends_with('.'), "{one}");
+        for (name, about) in listed(sort) {
+            assert!(about.ends_with('.'), "{name}: {about}");
         }
     }
 }
 
 #[test]
 fn what_was_added_alone_plays_its_cases() {
-    for one in of_sort("hook").iter().chain(&of_sort("gate")) {
+    for name in names("hooks").iter().chain(&names("gates for CI")) {
         let sandbox = Sandbox::new();
-        let suites = files(one)
-            .into_iter()
-            .filter(|file| file.starts_with("tests/"));
-        let suites: Vec<&str> = suites.filter(|file| file.ends_with(".toml")).collect();
-        add(&sandbox, &[name(one)])
-            .exits(0)
-            .prints("`hookrun test --suite` runs the test cases");
+        let mut suites = written(&sandbox, name);
+        suites.retain(|file| file.starts_with("tests/") && file.ends_with(".toml"));
+        assert!(!suites.is_empty(), "{name}");
         for suite in suites {
             // All cases of a file are read; that all pass is shown where they are shipped.
             let suite = format!("hooks.d/{suite}");
@@ -115,14 +113,18 @@ fn every_rule_on_the_page_blocks_and_lets_pass_what_its_table_says() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules.md");
     let page = fs::read_to_string(page).unwrap();
     let cells = 2 * page.lines().filter(|line| line.starts_with("| `")).count();
-    let rules = of_sort("rule");
+    let rules = names("rules");
     assert_eq!(rules.len(), page.matches("\n### ").count());
     assert!(
         rules.len() >= 20 && cells >= 4 * rules.len(),
         "two cases of each sort"
     );
     let sandbox = Sandbox::new();
-    add(&sandbox, &rules.iter().map(name).collect::<Vec<_>>()).exits(0);
+    add(
+        &sandbox,
+        &rules.iter().map(String::as_str).collect::<Vec<_>>(),
+    )
+    .exits(0);
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     sandbox
         .hookrun(&["test"], b"")
