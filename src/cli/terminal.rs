@@ -215,15 +215,3 @@ fn lines(text: &str) -> String {
     }
     shown
 }
-
-#[cfg(test)]
-mod tests {
-    use super::lines;
-
-    #[test]
-    fn a_text_keeps_its_lines_and_cannot_move_the_cursor() {
-        assert_eq!(lines("a\r\nb\u{1b}[2J\u{7}c\n"), "a\n  b\\u{1b}[2J\\u{7}c");
-        let long = lines(&"x".repeat(2000));
-        assert!(long.ends_with("xx … (1000 more characters)"), "{long}");
-    }
-}

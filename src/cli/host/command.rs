@@ -266,28 +266,3 @@ fn value(text: &str, name: &str) -> Option<Value> {
         .find_map(|line| line.strip_prefix(&script).or(line.strip_prefix(&plugin)))?;
     serde_json::from_str(line.trim_end_matches(';')).ok()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::hosts::find_installable;
-
-    #[test]
-    fn a_plugin_says_what_was_written_into_it() {
-        for launch in [
-            Launch::Path("/opt/a \"b\"/hookrun".to_string()),
-            Launch::Search,
-        ] {
-            let host = find_installable("omp").unwrap();
-            let rows = host.rows();
-            let plugin = read_plugin(&write_plugin(host, &rows, &launch)).unwrap();
-            assert_eq!(plugin.0, launch);
-            let wanted: Vec<_> = rows
-                .iter()
-                .map(|row| (row.name.to_string(), row.timeout()))
-                .collect();
-            assert_eq!(plugin.1, wanted);
-        }
-        assert_eq!(read_plugin("export const Mine = 1;\n"), None);
-    }
-}

@@ -105,6 +105,13 @@ fn no_text_of_a_hook_moves_the_cursor_or_looks_like_a_prompt() {
 }
 
 #[test]
+fn a_long_text_is_cut_and_says_how_much_is_hidden() {
+    let body = "hookrun hook ui select \"$(printf '%02000d' 0)\" yes";
+    let ran = decided(&asking("timeout=1m", body), &[at("number> ", "1\r")]);
+    ran.says("00 … (1000 more characters)");
+}
+
+#[test]
 fn dialogs_of_hooks_that_run_together_come_one_after_the_other() {
     let steps = [
         at("> ", "first\r"),

@@ -317,7 +317,7 @@ fn with_header(mut answer: HttpAnswer, name: &'static str, value: &str) -> HttpA
 }
 
 /// Whether a `Host` header is a loopback name or address.
-pub(super) fn is_loopback(host: &str) -> bool {
+fn is_loopback(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
         None => host.rsplit_once(':').map_or(host, |(name, _)| name),
@@ -329,7 +329,7 @@ pub(super) fn is_loopback(host: &str) -> bool {
 }
 
 /// Compares in constant time, except for the length.
-pub(super) fn are_equal(given: &str, token: &str) -> bool {
+fn are_equal(given: &str, token: &str) -> bool {
     let pairs = given.bytes().zip(token.bytes());
     let differences = pairs.fold(0, |differences, (one, two)| differences | (one ^ two));
     given.len() == token.len() && std::hint::black_box(differences) == 0

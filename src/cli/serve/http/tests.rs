@@ -7,7 +7,6 @@ use std::time::Duration;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::runtime::Runtime;
 
-use super::service::{are_equal, is_loopback};
 use super::{HttpService, MOST_CONNECTIONS, PATIENCE};
 use crate::cli::serve::decider::MOST_AT_ONCE;
 use crate::cli::serve::tests::idle_server;
@@ -109,32 +108,4 @@ fn the_page_has_these_limits() {
     ] {
         assert!(page.contains(&words), "{words}");
     }
-}
-
-#[test]
-fn only_names_of_this_machine_are_loopback() {
-    let local = [
-        "localhost",
-        "LOCALHOST:80",
-        "127.0.0.1:8",
-        "127.1.2.3",
-        "[::1]:9",
-        "[::1]",
-    ];
-    assert!(local.into_iter().all(is_loopback));
-    let others = [
-        "",
-        "localhost.evil.example:80",
-        "10.0.0.1",
-        "[::2]:9",
-        "evil",
-        "::1:80:x",
-    ];
-    assert_eq!(others.map(is_loopback), [false; 6]);
-}
-
-#[test]
-fn tokens_are_equal_only_as_a_whole() {
-    assert!(are_equal("abc", "abc"));
-    assert!(!are_equal("ab", "abc") && !are_equal("abcd", "abc") && !are_equal("abd", "abc"));
 }

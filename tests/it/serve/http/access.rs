@@ -54,9 +54,25 @@ fn over_tcp_only_the_token_opens_and_only_under_a_name_of_this_machine() {
             format!("Host: evil.example\r\nAuthorization: Bearer {token}\r\n"),
             403,
         ),
+        (
+            format!("Host: {address}\r\nAuthorization: Bearer {token}0\r\n"),
+            401,
+        ),
         (format!("Authorization: Bearer {token}\r\n"), 403),
     ];
-    for (head, status) in heads {
+    let own = ["LOCALHOST:80", "127.1.2.3", "[::1]:9", "[::1]"].map(|host| (host, 400));
+    let foreign = [
+        "localhost.evil.example:80",
+        "10.0.0.1",
+        "[::2]:9",
+        "::1:80:x",
+    ];
+    let hosts = own.into_iter().chain(foreign.map(|host| (host, 403)));
+    let hosts = hosts.map(|(host, status)| {
+        let head = format!("Host: {host}\r\nAuthorization: Bearer {token}\r\n");
+        (head, status)
+    });
+    for (head, status) in heads.into_iter().chain(hosts) {
         let reply = request(
             &server,
             &format!("POST /decide HTTP/1.1\r\n{head}Content-Length: 2\r\n\r\n{{}}"),
