@@ -273,21 +273,24 @@ fn state(args: &StateArgs, inside: &Inside, out: &mut dyn Write) -> Result {
     let store = Store::new(&folder, ENTRIES);
     let mut shown = Some(Vec::new());
     let done = match &args.action {
-        StateAction::Get { key } => store.read_table().map(|mut kept| shown = kept.remove(key)),
+        StateAction::Get(at) => store
+            .read_table()
+            .map(|mut kept| shown = kept.remove(&at.key)),
         StateAction::List => store
             .read_table()
             .map(|kept: EntryTexts| shown = Some(kept.into_keys().collect())),
-        StateAction::Set { key, value } => store.change_table(session::PATIENCE, |kept| {
-            kept.insert(key.clone(), vec![value.clone()]);
+        StateAction::Set(new) => store.change_table(session::PATIENCE, |kept: &mut EntryTexts| {
+            kept.insert(new.at.key.clone(), vec![new.value.clone()]);
         }),
-        StateAction::Append { key, value } => {
+        StateAction::Append(new) => {
             store.change_table(session::PATIENCE, |kept: &mut EntryTexts| {
-                kept.entry(key.clone()).or_default().push(value.clone());
+                let texts = kept.entry(new.at.key.clone()).or_default();
+                texts.push(new.value.clone());
             })
         }
-        StateAction::Remove { key } => {
+        StateAction::Remove(at) => {
             store.change_table(session::PATIENCE, |kept: &mut EntryTexts| {
-                shown = kept.remove(key).map(|_| Vec::new());
+                shown = kept.remove(&at.key).map(|_| Vec::new());
             })
         }
     };

@@ -55,11 +55,8 @@ pub(crate) enum Dialog {
         title: String,
 
         /// The question
-        #[arg(
-            default_value = "",
-            hide_default_value = true,
-            allow_hyphen_values = true
-        )]
+        #[arg(default_value = "", hide_default_value = true)]
+        #[arg(allow_hyphen_values = true)]
         message: String,
     },
     /// Ask for a line of text, and print it
@@ -68,11 +65,8 @@ pub(crate) enum Dialog {
         title: String,
 
         /// An example of an answer; not a default
-        #[arg(
-            default_value = "",
-            hide_default_value = true,
-            allow_hyphen_values = true
-        )]
+        #[arg(default_value = "", hide_default_value = true)]
+        #[arg(allow_hyphen_values = true)]
         placeholder: String,
     },
     /// Open text in the host's editor, and print the result
@@ -81,11 +75,8 @@ pub(crate) enum Dialog {
         title: String,
 
         /// The initial text
-        #[arg(
-            default_value = "",
-            hide_default_value = true,
-            allow_hyphen_values = true
-        )]
+        #[arg(default_value = "", hide_default_value = true)]
+        #[arg(allow_hyphen_values = true)]
         text: String,
     },
     /// Show a message
@@ -161,39 +152,32 @@ pub(crate) struct StateArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum StateAction {
     /// Print the texts of a key, one per line; exit 1 if there are none
-    Get {
-        /// The key
-        #[arg(value_parser = state_key)]
-        key: String,
-    },
+    Get(StateKey),
     /// Set a key to one text
-    Set {
-        /// The key
-        #[arg(value_parser = state_key)]
-        key: String,
-
-        /// The text
-        #[arg(allow_hyphen_values = true)]
-        value: String,
-    },
+    Set(StateEntry),
     /// Append text to a key
-    Append {
-        /// The key
-        #[arg(value_parser = state_key)]
-        key: String,
-
-        /// The text
-        #[arg(allow_hyphen_values = true)]
-        value: String,
-    },
+    Append(StateEntry),
     /// Remove a key; exit 1 if it does not exist
-    Remove {
-        /// The key
-        #[arg(value_parser = state_key)]
-        key: String,
-    },
+    Remove(StateKey),
     /// Print the keys, one per line
     List,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StateKey {
+    /// The key
+    #[arg(value_parser = state_key)]
+    pub(crate) key: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StateEntry {
+    #[command(flatten)]
+    pub(crate) at: StateKey,
+
+    /// The text
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) value: String,
 }
 
 /// Rejects a key that `list` could not print on one line.

@@ -130,12 +130,8 @@ pub(super) fn dialect_or_git() -> PossibleValuesParser {
 /// Dialects, and hosts that have a plugin instead.
 pub(super) fn dialect_or_host() -> PossibleValuesParser {
     let mut names = names_of_dialects();
-    let hosts = installable().map(|host| host.name);
-    names.extend(
-        hosts
-            .filter(|host| hosts::find(host).is_none())
-            .map(PossibleValue::new),
-    );
+    let hosts = installable().filter(|host| hosts::find(host.name).is_none());
+    names.extend(hosts.map(|host| PossibleValue::new(host.name)));
     names.into()
 }
 

@@ -267,12 +267,6 @@ pub(crate) enum SettingsScope {
 }
 
 impl SettingsScope {
-    pub(crate) const ALL: [SettingsScope; 3] = [
-        SettingsScope::Project,
-        SettingsScope::Local,
-        SettingsScope::User,
-    ];
-
     pub(crate) fn name(self) -> &'static str {
         match self {
             SettingsScope::Project => "project",

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::ValueEnum;
 use serde_json::{Map, Value};
 
 use super::command::{InstalledCommand, NAME, read_plugin, runs_hookrun};
@@ -13,12 +14,10 @@ use super::document::Document;
 use super::files::Target;
 use crate::cli::args::SettingsScope;
 use crate::config::{Config, Environment, Problem};
-use crate::engine::event::Schedule;
-use crate::engine::event::catalog;
+use crate::engine::event::{Schedule, catalog};
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Hook, Matcher};
-use crate::hosts::settings::HostForm;
-use crate::hosts::settings::{HostFile, HostHookKey};
+use crate::hosts::settings::{HostFile, HostForm, HostHookKey};
 use crate::hosts::{self, Host, HostEvent, Wait, installable};
 
 /// The timeout that hosts are given, if they allow it. hookrun's budget is shorter by a margin.
@@ -109,18 +108,18 @@ impl HostSite<'_> {
     /// The host's files: for each scope the one that `install` writes, then others beside it.
     pub(crate) fn files(self) -> Vec<HookFile> {
         let mut files = Vec::new();
-        for scope in SettingsScope::ALL {
-            let path = self
-                .host
-                .path(scope, self.config.nearest_folder(), self.env);
-            let Some(path) = path else { continue };
+        for scope in SettingsScope::value_variants() {
+            let project = self.config.nearest_folder();
+            let Some(path) = self.host.path(*scope, project, self.env) else {
+                continue;
+            };
             let own = HookFile {
                 path,
-                scope,
+                scope: *scope,
                 is_beside: false,
             };
             files.push(own.clone());
-            if scope != SettingsScope::Local {
+            if *scope != SettingsScope::Local {
                 files.extend(self.host.install.beside.iter().map(|name| HookFile {
                     path: own.path.with_file_name(name),
                     is_beside: true,
