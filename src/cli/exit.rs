@@ -18,6 +18,16 @@ pub(crate) enum ExitStatus {
     Signal(i32),
 }
 
+impl ExitStatus {
+    pub(crate) fn yes_if(is_yes: bool) -> ExitStatus {
+        if is_yes {
+            ExitStatus::Yes
+        } else {
+            ExitStatus::No
+        }
+    }
+}
+
 impl From<ExitStatus> for ExitCode {
     fn from(exit: ExitStatus) -> ExitCode {
         match exit {

@@ -89,15 +89,10 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
             hook.human(out)?;
         }
     }
-    Ok(if config.has_errors() && args.name.is_none() {
-        ExitStatus::No
-    } else {
-        ExitStatus::Yes
-    })
+    let is_clean = !config.has_errors() || args.name.is_some();
+    Ok(ExitStatus::yes_if(is_clean))
 }
 
-/// # Errors
-/// If no hook has this name.
 fn hooks_called(name: &str, hooks: Vec<Arc<Hook>>, config: &Config) -> Result<Vec<Arc<Hook>>> {
     let mut called = hooks.clone();
     called.retain(|hook| hook.has_name(name));
@@ -126,13 +121,13 @@ fn bound_to(
     let bound = registry.bound(&spec.name);
     let event = &spec.name;
     let mut rules = host_rules(dialect, spec, catalog);
-    rules.dedup_by(|one, other| shown(&one.spec) == shown(&other.spec));
+    rules.dedup_by_key(|(_, spec)| shown(spec));
     if let (true, Some(dialect)) = (rules.is_empty(), dialect) {
         let why = format!("({} has no such event)", dialect.name);
         writeln!(out, "{BOLD}{event}{BOLD:#}  {DIM}{why}{DIM:#}")?;
         steps(&Plan::in_order(&bound, spec), spec, paths, out)?;
     }
-    for HostRules { name, spec } in rules {
+    for (name, spec) in rules {
         let host = dialect.map(|dialect| format!("{} {name}: ", dialect.name));
         let host = host.unwrap_or_default();
         let (gate, schedule) = shown(&spec);
@@ -188,29 +183,19 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
     Ok(())
 }
 
-struct HostRules {
-    name: String,
-    spec: EventSpec,
-}
-
-/// The rules of `spec` for each event of a host bound to it; without `dialect` the catalog's.
+/// The name and rules of each event of a host that is bound to `spec`; without `dialect` the
+/// catalog's.
 fn host_rules(
     dialect: Option<&'static Host>,
     spec: &EventSpec,
     catalog: &Catalog,
-) -> Vec<HostRules> {
+) -> Vec<(String, EventSpec)> {
     let Some(dialect) = dialect else {
-        return vec![HostRules {
-            name: spec.name.to_string(),
-            spec: spec.clone(),
-        }];
+        return vec![(spec.name.to_string(), spec.clone())];
     };
     let rows = dialect.events.iter().filter(|row| row.event == spec.name);
-    rows.map(|row| HostRules {
-        name: row.full_name(),
-        spec: catalog.settled(Binding { dialect, row }.spec()),
-    })
-    .collect()
+    let settled = |row| catalog.settled(Binding { dialect, row }.spec());
+    rows.map(|row| (row.full_name(), settled(row))).collect()
 }
 
 /// The effect of a hook's failure, and the source of that rule.
@@ -375,7 +360,10 @@ impl ListedHook {
         let mut rules = Vec::new();
         let mut is_grouped = false;
         if let Ok(spec) = config.catalog.find(&hook.event) {
-            rules = host_rules(dialect, &spec, &config.catalog);
+            let of_host = host_rules(dialect, &spec, &config.catalog).into_iter();
+            rules = of_host
+                .map(|(event, spec)| ListedRules::of(hook, event, &spec))
+                .collect();
             is_grouped = spec.schedule == Schedule::Grouped;
         }
         ListedHook {
@@ -393,10 +381,7 @@ impl ListedHook {
             ask,
             priority: hook.priority,
             parallel: hook.parallel.unwrap_or(is_grouped),
-            rules: rules
-                .iter()
-                .map(|rules| ListedRules::of(hook, rules))
-                .collect(),
+            rules,
             background: hook.background.name(),
             lives: hook.lives.name(),
             warm: hook.warm.unwrap_or(Warm::Off).name(),
@@ -434,16 +419,16 @@ impl ListedHook {
 }
 
 impl ListedRules {
-    fn of(hook: &Hook, rules: &HostRules) -> ListedRules {
-        let (on_failure, on_failure_from) = failure_rule(hook, &rules.spec);
+    fn of(hook: &Hook, event: String, spec: &EventSpec) -> ListedRules {
+        let (on_failure, on_failure_from) = failure_rule(hook, spec);
         ListedRules {
-            event: rules.name.clone(),
-            blocks: rules.spec.blocks,
+            event,
+            blocks: spec.blocks,
             on_failure: on_failure.name(),
             on_failure_from,
-            timeout_ms: milliseconds(hook.timeout(&rules.spec)),
-            schedule: rules.spec.schedule.name(),
-            stop: rules.spec.conduct.stop.name(),
+            timeout_ms: milliseconds(hook.timeout(spec)),
+            schedule: spec.schedule.name(),
+            stop: spec.conduct.stop.name(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod fetch;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -151,7 +152,7 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
         let why = "you cannot write to the folder of the hookrun.toml that declares it";
         streams::remark(&format!("no set was updated: for each set, {why}\n"));
     }
-    let mut locks: Vec<(PathBuf, Lock)> = Vec::new();
+    let mut locks: BTreeMap<PathBuf, Lock> = BTreeMap::new();
     let mut needs_trust = false;
     for set in &sets {
         let old = set.locked.as_ref();
@@ -167,14 +168,8 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
         let is_of_project = set.layer == LayerKind::Project;
         needs_trust |= has_changed && is_of_project;
         let place = set.file.with_file_name(LOCK);
-        match locks.iter_mut().find(|(file, _)| *file == place) {
-            Some((_, lock)) => lock.put(new),
-            None => {
-                let mut lock = lock_of(&place, config);
-                lock.put(new);
-                locks.push((place, lock));
-            }
-        }
+        let lock = locks.entry(place.clone());
+        lock.or_insert_with(|| lock_of(&place, config)).put(new);
     }
     let mut changes = Vec::new();
     for (file, lock) in &locks {
@@ -335,11 +330,8 @@ fn list(config: &Config, format: TextFormat, env: &Environment, out: &mut dyn Wr
             }
         }
     }
-    if config.sets.iter().all(|set| set.folder.is_ok()) {
-        Ok(ExitStatus::Yes)
-    } else {
-        Ok(ExitStatus::No)
-    }
+    let are_usable = config.sets.iter().all(|set| set.folder.is_ok());
+    Ok(ExitStatus::yes_if(are_usable))
 }
 
 fn json_of(set: &UsedSet, paths: &Paths) -> Value {

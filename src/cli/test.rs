@@ -10,8 +10,7 @@ use std::time::Instant;
 
 use crate::config::{Config, Environment};
 use crate::decide::request::reply_to;
-use crate::decide::with_complaint;
-use crate::decide::{EventRequest, LoadedHooks};
+use crate::decide::{EventRequest, LoadedHooks, with_complaint};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Context;
 use crate::engine::exec::Budget;
@@ -186,12 +185,9 @@ fn open_file(args: &TestArgs, env: &Environment) -> Result<()> {
 /// 0 allowed, 1 blocked or asked, 2 hookrun failed.
 fn exit_of(run: &Run) -> ExitStatus {
     if own_failure(&run.outcome).is_some() {
-        ExitStatus::CouldNot
-    } else if run.outcome.is_allowed() {
-        ExitStatus::Yes
-    } else {
-        ExitStatus::No
+        return ExitStatus::CouldNot;
     }
+    ExitStatus::yes_if(run.outcome.is_allowed())
 }
 
 fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {

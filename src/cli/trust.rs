@@ -116,11 +116,7 @@ fn show(seen: &SeenProject, out: &mut dyn Write) -> Result {
         }
         write!(out, "{}", set.diff(&seen.store))?;
     }
-    if seen.is_trusted() {
-        Ok(ExitStatus::Yes)
-    } else {
-        Ok(ExitStatus::No)
-    }
+    Ok(ExitStatus::yes_if(seen.is_trusted()))
 }
 
 fn follow_branch(

@@ -13,8 +13,7 @@ use crate::lab::report::problems::{CheckedFile, FilesReport};
 
 use crate::cli::args::ValidateArgs;
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::problems::no_hooks;
-use crate::cli::problems::problems_of;
+use crate::cli::problems::{no_hooks, problems_of};
 use crate::cli::run::paths;
 
 /// Checks everything: 0 no errors, 1 errors, 2 could not check.
@@ -52,12 +51,12 @@ pub(super) fn note(file: &Path, cause: impl Into<String>) -> Problem {
 
 impl Findings {
     pub(super) fn check(&mut self, file: &Path) -> &mut CheckedFile {
-        self.checks
-            .entry(file.to_path_buf())
-            .or_insert_with(|| CheckedFile {
-                is_counted: !file.is_dir(),
-                ..CheckedFile::new(file.to_path_buf())
-            })
+        let checked = self.checks.entry(file.to_path_buf());
+        checked.or_insert_with(|| CheckedFile {
+            file: file.to_path_buf(),
+            is_counted: !file.is_dir(),
+            ..CheckedFile::default()
+        })
     }
 
     /// Adds problems of the configuration and of hooks that cannot start or match nothing.
@@ -100,37 +99,27 @@ impl Findings {
         problems.into_iter().for_each(|problem| self.add(problem));
     }
 
-    /// Sorts problems by line and removes duplicates.
-    fn tidy(&mut self) {
-        for check in self.checks.values_mut() {
-            check
-                .problems
-                .sort_by_key(|problem| problem.at.map(|at| (at.line, at.column)));
-            check.problems.dedup_by(|later, first| {
-                later.events.clone_from(&first.events);
-                later == first
-            });
-        }
-    }
-
     pub(super) fn has_error(&self) -> bool {
         self.checks.values().any(|check| !check.passes())
     }
 
-    /// Prints every file: 0 without errors, else 1.
+    /// Prints every file, its problems sorted by line: 0 without errors, else 1.
     pub(super) fn report(
         mut self,
         format: CheckFormat,
         env: &Environment,
         out: &mut dyn Write,
     ) -> Result {
-        self.tidy();
+        for check in self.checks.values_mut() {
+            let problems = &mut check.problems;
+            problems.sort_by_key(|problem| problem.at.map(|at| (at.line, at.column)));
+            problems.dedup_by(|later, first| {
+                later.events.clone_from(&first.events);
+                later == first
+            });
+        }
         let files = self.checks.values().cloned();
         format.write(&FilesReport::new(files, &paths(format, env)), out)?;
-        Ok(if self.has_error() {
-            ExitStatus::No
-        } else {
-            ExitStatus::Yes
-        })
+        Ok(ExitStatus::yes_if(!self.has_error()))
     }
 }

@@ -147,11 +147,7 @@ fn run_hook(
     // git ignores stdout; the exit status suffices.
     decision.is_needed = false;
     let is_allowed = give(decision, args, env, &time, abort.as_ref());
-    Ok(if is_allowed {
-        ExitStatus::Yes
-    } else {
-        ExitStatus::No
-    })
+    Ok(ExitStatus::yes_if(is_allowed))
 }
 
 impl GitRequest<'_> {

@@ -37,13 +37,6 @@ pub struct CheckedFile {
 }
 
 impl CheckedFile {
-    pub fn new(file: PathBuf) -> CheckedFile {
-        CheckedFile {
-            file,
-            ..CheckedFile::default()
-        }
-    }
-
     pub fn passes(&self) -> bool {
         self.problems
             .iter()

@@ -94,13 +94,11 @@ impl SuiteLoader<'_> {
         match checks.iter_mut().find(|check| check.file == problem.file) {
             Some(check) if check.problems.contains(&problem) => {}
             Some(check) => check.problems.push(problem),
-            None => {
-                let file = problem.file.clone();
-                checks.push(CheckedFile {
-                    problems: vec![problem],
-                    ..CheckedFile::new(file)
-                });
-            }
+            None => checks.push(CheckedFile {
+                file: problem.file.clone(),
+                problems: vec![problem],
+                ..CheckedFile::default()
+            }),
         }
     }
 
