@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use crate::config::{Environment, Problem, Severity};
 use crate::engine::complaint::Complaint;
-use crate::engine::exec::{Abort, Subreaper};
+use crate::engine::exec::Abort;
 use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
 use crate::engine::run::Fate;
@@ -37,7 +37,12 @@ const MOST_NAMES: usize = 8;
 /// Runs the cases: 0 passed, 1 failed, 2 error.
 pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let (abort, subreaper) = start_up()?;
-    let runner = runner(env, &abort, subreaper);
+    let runner = Runner::embedded(Registry::default(), env)
+        .with_program(env)
+        .rehearsal()
+        .one_shot()
+        .abort(abort.clone())
+        .subreaper(subreaper);
     let paths = args.suite.suite.as_deref().unwrap_or_default();
     let files = find(paths, &args.source, env)?;
     let loaded = load(&files, &args.source, env);
@@ -46,16 +51,6 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
         report_untrusted(args, env);
     }
     Ok(abort.signal().map_or(exit, ExitStatus::Signal))
-}
-
-/// The runner of all cases, with keeper and watchdog.
-fn runner(env: &Environment, abort: &Abort, subreaper: Option<Subreaper>) -> Runner {
-    Runner::embedded(Registry::default(), env)
-        .with_program(env)
-        .rehearsal()
-        .one_shot()
-        .abort(abort.clone())
-        .subreaper(subreaper)
 }
 
 /// Runs the selected cases once and reports them; fails if none ran.

@@ -8,7 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use crate::config::Environment;
 use crate::config::reader::read_file;
@@ -132,7 +132,7 @@ impl SuitePlayer<'_> {
         };
         let mut result = match tree {
             Ok(tree) => {
-                let mut workspace = Workspace::of(tree, self, loaded, number);
+                let workspace = Workspace::of(tree, self, loaded, number);
                 let result = self.play_in(&workspace, loaded);
                 // Without a subreaper, a process may outlive its case.
                 let may_reuse = env::consts::OS == "linux" && !loaded.may_leave_processes();
@@ -284,8 +284,6 @@ struct CaseTree {
     root: PathBuf,
     /// The folders in which hookrun creates none.
     made: Vec<PathMark>,
-    /// What hookrun created in the others, once every change since then has another time.
-    settled: Vec<PathMark>,
 }
 
 /// A path with the identity of its file and the time of its last change; `None` without a file.
@@ -298,9 +296,6 @@ const FOLDERS: [(&str, usize); 4] = [("work", 0), ("home", 0), ("tmp", 0), ("sta
 /// git and ssh reject a world-writable home.
 const PRIVATE: u32 = 0o700;
 
-/// Twice the longest tick of the clock from which Linux takes the times of files.
-const CLOCK_TICKS: Duration = Duration::from_millis(20);
-
 impl CaseTree {
     fn make(root: PathBuf) -> io::Result<CaseTree> {
         let mut builder = DirBuilder::new();
@@ -311,55 +306,27 @@ impl CaseTree {
         let folders = ["work", "home", "tmp", "."].map(|name| root.join(name));
         Ok(CaseTree {
             root,
-            made: folders.into_iter().map(mark).collect(),
-            settled: Vec::new(),
+            made: folders.map(|path| (path.clone(), times(&path))).into(),
         })
     }
 
     /// Whether the case left only folders that hookrun created. The marks also differ after changes
     /// of times, owners and attributes.
-    fn is_as_made(&mut self) -> bool {
-        if !self.made.iter().all(is_unchanged) {
-            return false;
-        }
-        if !self.settled.is_empty() && self.settled.iter().all(is_unchanged) {
-            return true;
-        }
-        self.settled.clear();
-        let mut seen = Vec::new();
+    fn is_as_made(&self) -> bool {
         let entries = fs::read_dir(&self.root).map_or(0, Iterator::count);
-        if entries != FOLDERS.len() || !is_private(&self.root) {
-            return false;
-        }
-        for (name, levels) in FOLDERS {
-            if !is_unused(&self.root.join(name), levels, &mut seen) {
-                return false;
-            }
-        }
-        if self.made.iter().chain(&seen).all(is_settled) {
-            self.settled = seen;
-        }
-        true
+        self.made.iter().all(|(path, made)| times(path) == *made)
+            && entries == FOLDERS.len()
+            && is_private(&self.root)
+            && FOLDERS
+                .iter()
+                .all(|(name, levels)| is_unused(&self.root.join(name), *levels))
     }
 }
 
-fn mark(path: PathBuf) -> PathMark {
-    let meta = path.symlink_metadata().ok();
-    let times = meta.map(|it| [it.ino().cast_signed(), it.ctime(), it.ctime_nsec()]);
-    (path, times)
-}
-
-fn is_unchanged(known: &PathMark) -> bool {
-    mark(known.0.clone()) == *known
-}
-
-/// Whether a change from now on gives it another time.
-fn is_settled((_, known): &PathMark) -> bool {
-    let Some([_, seconds, nanos]) = known else {
-        return false;
-    };
-    let since = Duration::new(seconds.unsigned_abs(), u32::try_from(*nanos).unwrap_or(0));
-    (UNIX_EPOCH + since + CLOCK_TICKS) < SystemTime::now()
+/// The file at a path, and the time of its last change.
+fn times(path: &Path) -> Option<[i64; 3]> {
+    let meta = path.symlink_metadata().ok()?;
+    Some([meta.ino().cast_signed(), meta.ctime(), meta.ctime_nsec()])
 }
 
 fn is_private(folder: &Path) -> bool {
@@ -369,9 +336,8 @@ fn is_private(folder: &Path) -> bool {
 }
 
 /// Whether a folder is private and contains only private folders, at most `levels` deep, and the
-/// mark of the sweep next to the folders of sessions. Adds all of them to `seen`.
-fn is_unused(folder: &Path, levels: usize, seen: &mut Vec<PathMark>) -> bool {
-    seen.push(mark(folder.to_path_buf()));
+/// mark of the sweep next to the folders of sessions.
+fn is_unused(folder: &Path, levels: usize) -> bool {
     let Ok(entries) = fs::read_dir(folder) else {
         return false;
     };
@@ -380,7 +346,7 @@ fn is_unused(folder: &Path, levels: usize, seen: &mut Vec<PathMark>) -> bool {
             return false;
         };
         let path = entry.path();
-        if levels > 0 && is_unused(&path, levels - 1, seen) {
+        if levels > 0 && is_unused(&path, levels - 1) {
             continue;
         }
         let is_empty = entry
