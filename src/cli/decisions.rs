@@ -313,8 +313,6 @@ struct ChosenDecisions<'a> {
 }
 
 impl<'a> ChosenDecisions<'a> {
-    /// # Errors
-    /// If no file is named and there is no log.
     fn of(args: &'a FilterArgs, env: &Environment) -> Result<ChosenDecisions<'a>> {
         let mut chosen = ChosenDecisions {
             args,

@@ -16,13 +16,9 @@ use crate::engine::hook::Warm;
 use crate::engine::run::{ColdReason, WARM_NOTE};
 use crate::hosts::{Host, HostFolders, find, git, installable};
 use crate::lab::report::CheckFormat;
-
 use crate::lab::report::style::counted;
-
-use crate::log::DecisionLine;
-
-use crate::log::DecisionLog;
 use crate::log::report::RunReport;
+use crate::log::{DecisionLine, DecisionLog};
 
 use crate::cli::args::DoctorArgs;
 use crate::cli::decisions::is_of_project;

@@ -3,24 +3,17 @@
 use clap::{Command, CommandFactory};
 
 use crate::cli::args::Cli;
+use crate::engine::names::words;
 
 /// Commands by purpose. The short help only names all others.
 const GROUPS: &[(&str, &[&str])] = &[
     (
         "Start",
-        &[
-            "init",
-            "add",
-            "new",
-            "install",
-            "uninstall",
-            "trust",
-            "doctor",
-        ],
+        words!("init" "add" "new" "install" "uninstall" "trust" "doctor"),
     ),
     (
         "Test",
-        &["test", "explain", "list", "why", "report", "replay"],
+        words!("test" "explain" "list" "why" "report" "replay"),
     ),
     ("Run", &["run", "serve"]),
     ("Share", &["sets"]),
@@ -63,16 +56,12 @@ pub(crate) fn command() -> Command {
 fn group<'c>(title: &str, commands: impl Iterator<Item = &'c Command>) -> String {
     let mut text = format!("{}\n", heading(title));
     for command in commands {
-        text.push_str(&line(command));
+        let name = command.get_name();
+        let about = command.get_about().cloned().unwrap_or_default();
+        text.push_str(&format!("  \u{1b}[1m{name:<12}\u{1b}[0m {about}\n"));
     }
     text.push('\n');
     text
-}
-
-fn line(command: &Command) -> String {
-    let name = command.get_name();
-    let about = command.get_about().cloned().unwrap_or_default();
-    format!("  \u{1b}[1m{name:<12}\u{1b}[0m {about}\n")
 }
 
 fn heading(text: &str) -> String {

@@ -177,34 +177,23 @@ impl<'a> Site<'a> {
             (Some(home), SettingsScope::User) => home.as_path(),
             _ => project,
         };
+        let site = |path: &Path| -> Result<Site<'a>> {
+            Ok(Site {
+                host,
+                scope,
+                root: root.to_path_buf(),
+                target: Target::read(path)?,
+                env,
+            })
+        };
         if !matches!(host.install.form, HostForm::Scripts(_)) {
-            return Ok(vec![(
-                Site::at(&path, host, scope, root, env)?,
-                rows.to_vec(),
-            )]);
+            return Ok(vec![(site(&path)?, rows.to_vec())]);
         }
-        let mut sites = Vec::new();
-        for row in rows {
-            let site = Site::at(&path.with_file_name(row.name), host, scope, root, env)?;
-            sites.push((site, vec![*row]));
-        }
-        Ok(sites)
-    }
-
-    fn at(
-        path: &Path,
-        host: &'static Host,
-        scope: SettingsScope,
-        root: &Path,
-        env: &'a Environment,
-    ) -> Result<Site<'a>> {
-        Ok(Site {
-            host,
-            scope,
-            root: root.to_path_buf(),
-            target: Target::read(path)?,
-            env,
-        })
+        let of_row = |row: &&'static HostEvent| {
+            let site = site(&path.with_file_name(row.name))?;
+            Ok((site, vec![*row]))
+        };
+        rows.iter().map(of_row).collect()
     }
 
     fn write(&self, text: &str, out: &mut dyn Write) -> Result<()> {

@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::config::discover::{DROP_INS, SUITES};
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
+use crate::engine::names::words;
 use crate::lab::report::style::{BOLD, DIM};
 use crate::lab::report::{Paths, plain};
 use clap::Args;
@@ -23,15 +24,10 @@ use crate::cli::validate::validate;
 use crate::hosts::{Host, find_installable, installable};
 
 /// The starter guards: against destruction, leaks, and changes of protected files and hooks.
-const GUARDS: &[&str] = &[
-    "guard-destructive",
-    "ask-first",
-    "no-deletion-outside",
-    "protect-paths",
-    "no-secret-files",
-    "redact-secrets",
-    "guard-hookrun",
-];
+const GUARDS: &[&str] = words!(
+    "guard-destructive" "ask-first" "no-deletion-outside" "protect-paths" "no-secret-files"
+    "redact-secrets" "guard-hookrun"
+);
 
 /// Cases of each guard to run: all of them take long, because many start Python.
 const FIRST_CASES: usize = 8;
@@ -76,7 +72,13 @@ pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> R
     let exit = plan.check(env, out)?;
     let mut guards = plan.guards.iter();
     if guards.any(|guard| BLOCKING.contains(&guard.name.as_str())) {
-        writeln!(out, "{BOLD}try it{BOLD:#}\n  {}", proof(env)?)?;
+        let context = json!({ "toolName": "bash", "toolInput": { "command": BLOCKED } });
+        let context = context.to_string();
+        let context = shell_words::quote(&context);
+        let program = own_path(env)?;
+        let program = shell_words::quote(&program);
+        let line = format!("echo {context} | {program} run tool.pre");
+        writeln!(out, "{BOLD}try it{BOLD:#}\n  {line}")?;
     }
     Ok(exit)
 }
@@ -212,15 +214,4 @@ impl InitPlan {
         }
         Ok(validated)
     }
-}
-
-/// A command line that demonstrates a block of [`BLOCKED`].
-fn proof(env: &Environment) -> Result<String> {
-    let context = json!({ "toolName": "bash", "toolInput": { "command": BLOCKED } });
-    let program = own_path(env)?;
-    Ok(format!(
-        "echo {} | {} run tool.pre",
-        shell_words::quote(&context.to_string()),
-        shell_words::quote(&program)
-    ))
 }

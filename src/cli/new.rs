@@ -220,11 +220,11 @@ fn cases_of(sort: &TemplateSort, spec: &EventSpec, language: &Language, file: &s
     )
 }
 
-/// A template from the files named `$stem`: code by extension, and test cases.
+/// A template for any event from the files named `$stem`: code by extension, and test cases.
 macro_rules! written {
     ($stem:literal: $($ending:literal)+) => {
         TemplateSort {
-            fits: never,
+            fits: |_| true,
             directive: "timeout=5s",
             about: "how long this hook may run.",
             bodies: &[$(($ending, include_str!(concat!("new/templates/", $stem, ".", $ending)))),+],
@@ -286,15 +286,8 @@ const SORTS: &[TemplateSort] = &[
         about: "this hook runs only for tools that write, whatever\n# the host calls them.",
         ..written!("findings": "sh" "py")
     },
-    TemplateSort {
-        fits: |_| true,
-        ..written!("context": "sh" "py")
-    },
+    written!("context": "sh" "py"),
 ];
-
-fn never(_: &EventSpec) -> bool {
-    false
-}
 
 /// Keys that policies usually check, with sample words; the first in the event is used.
 const LOOKED_AT: &[(&str, &str)] = &[
@@ -311,15 +304,9 @@ const LOOKED_AT: &[(&str, &str)] = &[
 
 /// The text of an event that its new hook looks at, and a word in it; nothing for most events.
 fn looked_at(spec: &EventSpec) -> (&'static str, &'static str) {
-    for (name, word) in LOOKED_AT {
-        if spec
-            .key(name)
-            .is_some_and(|key| key.kind == JsonType::String)
-        {
-            return (name, word);
-        }
-    }
-    ("", "")
+    let is_text = |name| matches!(spec.key(name), Some(key) if key.kind == JsonType::String);
+    let found = LOOKED_AT.iter().find(|(name, _)| is_text(name));
+    found.copied().unwrap_or_default()
 }
 
 fn fill(text: &str, spec: &EventSpec, file: &str) -> String {

@@ -54,15 +54,13 @@ pub const NAMED: &[NamedSchema] = &[
 
 impl NamedSchema {
     pub fn schema(&self) -> Value {
-        let mut schema = Map::new();
-        schema.insert("$schema".to_string(), DRAFT.into());
-        schema.insert("$id".to_string(), format!("hookrun:{}", self.name).into());
-        if let Value::Object(keywords) = (self.keywords)() {
-            schema.extend(keywords);
+        let mut schema = json!({ "$schema": DRAFT, "$id": format!("hookrun:{}", self.name) });
+        for (keyword, value) in (self.keywords)().as_object().into_iter().flatten() {
+            schema[keyword] = value.clone();
         }
-        schema.insert("title".to_string(), self.name.into());
-        schema.insert("description".to_string(), self.about.into());
-        Value::Object(schema)
+        schema["title"] = self.name.into();
+        schema["description"] = self.about.into();
+        schema
     }
 }
 

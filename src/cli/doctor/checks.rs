@@ -16,8 +16,7 @@ use crate::cli::host::installed::{
 use crate::cli::validate::{Findings, error, note, warning};
 use crate::config::Problem;
 use crate::engine::hook::duration_text;
-use crate::hosts::settings::HostHookKey;
-use crate::hosts::settings::TrustQuestion;
+use crate::hosts::settings::{HostHookKey, TrustQuestion};
 use crate::hosts::{Host, HostEvent, Wait};
 
 /// Reads all files of a host and adds their problems. Returns the files that run hookrun.

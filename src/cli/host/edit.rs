@@ -154,11 +154,6 @@ fn is_empty(property: &CstObjectProp) -> bool {
     }
 }
 
-fn wait(shape: &'static HostFile, row: &HostEvent) -> u64 {
-    let wait = row.timeout().as_millis() * u128::from(shape.per_second) / 1000;
-    u64::try_from(wait).unwrap_or(u64::MAX)
-}
-
 pub(super) fn hook_of(
     shape: &'static HostFile,
     row: &HostEvent,
@@ -189,7 +184,9 @@ pub(super) fn hook_of(
         None => hook.extend(action),
     }
     if let Some(key) = shape.key(HostHookKey::Time) {
-        hook.insert(key.to_string(), wait(shape, row).into());
+        let wait = row.timeout().as_millis() * u128::from(shape.per_second) / 1000;
+        let wait = u64::try_from(wait).unwrap_or(u64::MAX);
+        hook.insert(key.to_string(), wait.into());
     }
     if let Some(key) = shape.key(HostHookKey::Name) {
         hook.insert(key.to_string(), Value::from("hookrun"));
@@ -224,8 +221,6 @@ fn input(value: &Value) -> CstInputValue {
         Value::Null => CstInputValue::Null,
     }
 }
-
-const HEAD: &str = "[[hooks]]";
 
 /// The text with these hooks at its end, and no other hook of hookrun (recognised by `is_own`).
 fn with_tables(
@@ -298,11 +293,8 @@ fn is_hookruns(table: &str, is_own: &dyn Fn(&str) -> bool) -> bool {
 }
 
 fn table(hook: &Map<String, Value>) -> String {
-    let mut text = format!("{HEAD}\n");
-    for (key, value) in hook {
-        text.push_str(&format!("{key} = {value}\n"));
-    }
-    text
+    let keys = hook.iter().map(|(key, value)| format!("{key} = {value}\n"));
+    format!("[[hooks]]\n{}", keys.collect::<String>())
 }
 
 #[cfg(test)]

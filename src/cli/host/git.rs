@@ -240,16 +240,11 @@ impl Repository {
 
 fn ask_path(base: &Path, words: &[&str]) -> Result<PathBuf> {
     let words = [&["rev-parse", "--path-format=absolute"], words].concat();
-    match ask(base, &words)? {
-        Some(path) => Ok(base.join(path)),
-        None => {
-            let cause = format!("git cannot find its folders for `{}`", base.display());
-            Err(Complaint::with_cure(
-                cause,
-                "check that `git status` works there",
-            ))
-        }
-    }
+    let path = ask(base, &words)?.ok_or_else(|| {
+        let cause = format!("git cannot find its folders for `{}`", base.display());
+        Complaint::with_cure(cause, "check that `git status` works there")
+    })?;
+    Ok(base.join(path))
 }
 
 /// git's output without the final newline; `None` if it fails.

@@ -93,8 +93,6 @@ pub(crate) struct ReadyEvent {
 pub(crate) type DecisionSlot = Arc<()>;
 
 impl DecisionServer {
-    /// # Errors
-    /// If hookrun is nested too deep.
     pub(crate) fn new(
         door: Door,
         args: ServeArgs,

@@ -86,8 +86,6 @@ pub(crate) trait LineProtocol {
 }
 
 impl LineDoor {
-    /// # Errors
-    /// If stdout is closed.
     pub(crate) fn open(decider: Arc<DecisionServer>) -> io::Result<LineDoor> {
         // A separate descriptor, because several threads write whole lines.
         let out = io::stdout().as_fd().try_clone_to_owned()?;
@@ -272,10 +270,6 @@ impl RpcError {
     }
 }
 
-/// Parses a method's parameters.
-///
-/// # Errors
-/// If they are invalid.
 pub(crate) fn params<'l, P: Deserialize<'l>>(params: Option<&'l RawValue>) -> Result<P, RpcError> {
     let text = params.map_or("{}", RawValue::get);
     serde_json::from_str(text).map_err(|error| RpcError::invalid(format!("`params`: {error}")))

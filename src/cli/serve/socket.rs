@@ -63,9 +63,7 @@ impl SocketFile {
             inode,
         })
     }
-}
 
-impl SocketFile {
     /// Whether the path still leads to this socket.
     pub(crate) fn is_there(&self) -> bool {
         self.path

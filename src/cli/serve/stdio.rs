@@ -21,7 +21,7 @@ const METHODS: &[&str] = &["hookrun/hello", "hookrun/decide", "hookrun/cancel"];
 
 const DIALOGS: &[&str] = &["select", "confirm", "input", "editor", "notify", "status"];
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct HelloParams {
     cwd: Option<PathBuf>,
@@ -80,16 +80,10 @@ struct CancelParams<'l> {
     id: &'l RawValue,
 }
 
-/// The client's defaults from `hookrun/hello`.
-#[derive(Debug, Default, Clone)]
-struct ClientDefaults {
-    host: Option<String>,
-    cwd: Option<PathBuf>,
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct StdioProtocol {
-    defaults: Mutex<ClientDefaults>,
+    /// What the client has said, with defaults for its questions.
+    hello: Mutex<HelloParams>,
 }
 
 impl LineProtocol for StdioProtocol {
@@ -111,30 +105,25 @@ impl LineProtocol for StdioProtocol {
 
 impl StdioProtocol {
     fn greet(&self, door: &LineDoor, message: &RpcMessage<'_>) -> Result<(), RpcError> {
-        let HelloParams {
-            cwd,
-            host,
-            dialogs,
-            messages,
-            client,
-        } = lines::params(message.params)?;
-        if let Some(dialog) = dialogs
-            .iter()
-            .find(|dialog| !DIALOGS.contains(&dialog.as_str()))
-        {
+        let hello: HelloParams = lines::params(message.params)?;
+        let dialogs = hello.dialogs.clone();
+        let is_known = |dialog: &&String| DIALOGS.contains(&dialog.as_str());
+        if let Some(dialog) = dialogs.iter().find(|dialog| !is_known(dialog)) {
             let known = DIALOGS.join(", ");
             let problem = format!("unknown dialog `{dialog}`; the dialogs are {known}");
             return Err(RpcError::invalid(problem));
         }
-        if let Some(host) = &host {
+        if let Some(host) = &hello.host {
             check_host(host).map_err(RpcError::invalid)?;
         }
-        tracing::info!(client = ?client, "a client says hello");
-        *locked(&self.defaults) = ClientDefaults { host, cwd };
+        tracing::info!(client = ?hello.client, "a client says hello");
+        let shows_messages = hello.messages;
+        *locked(&self.hello) = hello;
         let shows = !dialogs.is_empty();
-        let client = Arc::new(RpcClient::new(Arc::clone(&door.peer), dialogs));
+        let peer = Arc::clone(&door.peer);
+        let client = Arc::new(RpcClient { peer, dialogs });
         let ui = shows.then(|| Arc::clone(&client) as Arc<dyn Ui>);
-        let session = messages.then(|| Arc::clone(&client) as Arc<dyn Session>);
+        let session = shows_messages.then(|| Arc::clone(&client) as Arc<dyn Session>);
         door.decider.introduce(ui, session, client);
         let hello = json!({ "version": env!("CARGO_PKG_VERSION"), "methods": METHODS });
         door.peer.answer(message.id, Ok(hello));
@@ -143,9 +132,9 @@ impl StdioProtocol {
 
     fn ask(&self, door: &LineDoor, message: &RpcMessage<'_>) -> Result<(), RpcError> {
         let mut params: DecideParams<'_> = lines::params(message.params)?;
-        let defaults = locked(&self.defaults).clone();
-        params.host = params.host.or(defaults.host);
-        params.cwd = params.cwd.or(defaults.cwd);
+        let hello = locked(&self.hello).clone();
+        params.host = params.host.or(hello.host);
+        params.cwd = params.cwd.or(hello.cwd);
         let question = params.question().map_err(RpcError::invalid)?;
         door.decide(question, message.id, reply_json);
         Ok(())
@@ -159,10 +148,6 @@ pub(crate) struct RpcClient {
 }
 
 impl RpcClient {
-    pub(crate) fn new(peer: Arc<RpcPeer>, dialogs: Vec<String>) -> RpcClient {
-        RpcClient { peer, dialogs }
-    }
-
     fn ask(&self, asker: &Asker<'_>, kind: &str, more: Value) -> Option<Value> {
         if !self.shows(kind) {
             return None;

@@ -316,17 +316,13 @@ fn write_suite(checks: &[Check], out: &mut dyn Write) -> io::Result<()> {
 
 /// The name of a group of checks, and its totals.
 fn attributes(name: &str, checks: &[Check], took: Option<Duration>) -> String {
-    let mut failures = 0;
-    let mut errors = 0;
-    let mut skipped = 0;
-    for check in checks {
-        match check.state {
-            CheckState::Passed => {}
-            CheckState::Failed => failures += 1,
-            CheckState::Error => errors += 1,
-            CheckState::Skipped(_) => skipped += 1,
-        }
-    }
+    let count = |is_meant: fn(&CheckState) -> bool| {
+        let states = checks.iter().map(|check| &check.state);
+        states.filter(|state| is_meant(state)).count()
+    };
+    let failures = count(|state| *state == CheckState::Failed);
+    let errors = count(|state| *state == CheckState::Error);
+    let skipped = count(|state| matches!(state, CheckState::Skipped(_)));
     let name = escaped(name);
     let tests = checks.len();
     let took = took.map(time).unwrap_or_default();
@@ -371,14 +367,14 @@ fn case_body(check: &Check) -> String {
         CheckState::Skipped(why) => {
             writeln!(body, r#"            <skipped message="{}"/>"#, escaped(why))
         }
-        CheckState::Failed => writeln!(
-            body,
-            r#"            <failure message="{message}">{details}</failure>"#
-        ),
-        CheckState::Error => writeln!(
-            body,
-            r#"            <error message="{message}">{details}</error>"#
-        ),
+        CheckState::Failed | CheckState::Error => {
+            let is_error = check.state == CheckState::Error;
+            let tag = if is_error { "error" } else { "failure" };
+            writeln!(
+                body,
+                r#"            <{tag} message="{message}">{details}</{tag}>"#
+            )
+        }
     };
     let mut stdout = check.written("stdout");
     if !check.state.is_bad() && !check.details.is_empty() {

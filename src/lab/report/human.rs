@@ -154,6 +154,8 @@ pub(super) fn hook_word(hook: &HookReport) -> (Style, &'static str) {
 
 fn ran(trace: &TraceReport, hook: &HookReport, out: &mut dyn Write) -> io::Result<()> {
     let took = short(trace.took_ms);
+    let given = trace.verdict.as_ref();
+    let is_of_rule = given.is_some_and(|given| given.rule == ContractRule::Ruled.row().name);
     match (trace.status, trace.signal) {
         (Some(status), _) => label(out, "exit", &format!("status {status} after {took}"))?,
         (None, Some(signal)) => {
@@ -161,7 +163,7 @@ fn ran(trace: &TraceReport, hook: &HookReport, out: &mut dyn Write) -> io::Resul
             label(out, "exit", &format!("killed by {signal} after {took}"))?;
         }
         (None, None) if hook.function => label(out, "took", &took)?,
-        (None, None) if trace.verdict.as_ref().is_some_and(is_of_rule) => {}
+        (None, None) if is_of_rule => {}
         (None, None) => label(out, "exit", "none")?,
     }
     stream(out, "stdout", &trace.stdout)?;
@@ -187,10 +189,6 @@ fn ran(trace: &TraceReport, hook: &HookReport, out: &mut dyn Write) -> io::Resul
         prose(out, "note", note)?;
     }
     Ok(())
-}
-
-fn is_of_rule(given: &VerdictReport) -> bool {
-    given.rule == ContractRule::Ruled.row().name
 }
 
 fn verdict(given: &VerdictReport, out: &mut dyn Write) -> io::Result<()> {

@@ -48,10 +48,7 @@ impl CheckedFiles<'_> {
     }
 
     /// Leaves the hooks that are to run, and returns the files and folders that are named, from the
-    /// top of the working tree.
-    ///
-    /// # Errors
-    /// When a word names neither a hook nor a path.
+    /// top of the working tree. Any other word is an error.
     pub(super) fn choose(&self, hooks: &mut Vec<Hook>) -> Result<Vec<PathBuf>> {
         if hooks.is_empty() {
             let cure = "`hookrun new NAME --event commit.pre` writes one";
@@ -97,9 +94,6 @@ impl CheckedFiles<'_> {
     }
 
     /// The files to check, as changes.
-    ///
-    /// # Errors
-    /// When git cannot list them.
     pub(super) fn changes(&self, git: &EventGit, paths: &[PathBuf]) -> Result<Vec<Value>> {
         let listing = if let Some(from) = &self.args.from {
             let to = self.args.to.as_deref().unwrap_or("HEAD");
