@@ -12,6 +12,7 @@ use crate::engine::event::context::duplicate;
 use crate::engine::event::json::{
     distinct_entries, elements, key_text, raw_entries, scalar_text, string_text,
 };
+use crate::engine::names::words;
 
 /// Command keys of shell tools (Copilot CLI `write_bash`, Codex `write_stdin`).
 const SHELL_KEYS: &[&str] = &["input", "chars"];
@@ -20,28 +21,16 @@ const SHELL_KEYS: &[&str] = &["input", "chars"];
 const PROGRAM_KEYS: &[&str] = &["code", "chars", "stdin"];
 
 /// Operations that file tools of Copilot CLI and Kiro pass as `command`.
-const EDITOR_COMMANDS: &[&str] = &[
-    "view",
-    "create",
-    "str_replace",
-    "insert",
-    "append",
-    "undo_edit",
-];
+const EDITOR_COMMANDS: &[&str] =
+    words!("view" "create" "str_replace" "insert" "append" "undo_edit");
 
 const ARGUMENT_KEYS: &[&str] = &["args", "arguments", "argv"];
 
 const LIST_KEY: &str = "commands";
 
 /// Keys of a shell's input that are for people.
-const PEOPLE_KEYS: &[&str] = &[
-    "description",
-    "explanation",
-    "justification",
-    "reason",
-    "title",
-    "toolsummary",
-];
+const PEOPLE_KEYS: &[&str] =
+    words!("description" "explanation" "justification" "reason" "title" "toolsummary");
 
 /// Returns all command lines in a tool's input: the tool may run any of them.
 pub(super) fn find_commands(input: &ToolInput<'_>) -> Vec<String> {
@@ -105,11 +94,14 @@ fn below(raw: &str, key: &Key, lines: &mut Vec<String>) {
         }
         below(one.get(), key, lines);
     }
-    let mut entries: Vec<(Key, &str)> = Vec::new();
-    for (key, value) in raw_entries(raw) {
-        entries.push((Key::new(&key_text(key)), value.get()));
-    }
-    of_object(ActionKind::Other, &entries, false, lines);
+    let entries = raw_entries(raw).into_iter();
+    let entries = entries.map(|(key, value)| (Key::new(&key_text(key)), value.get()));
+    of_object(
+        ActionKind::Other,
+        &entries.collect::<Vec<_>>(),
+        false,
+        lines,
+    );
 }
 
 fn add_arguments(lines: &mut [(&Key, String)], entries: &[(Key, &str)]) {
@@ -141,10 +133,8 @@ fn command_lines(raw: &str, is_list: bool) -> Vec<String> {
     if !is_plain(&list) {
         return Vec::new();
     }
-    let words: Vec<String> = list
-        .iter()
-        .filter_map(|word| scalar_text(word.get()))
-        .collect();
+    let words = list.iter().filter_map(|word| scalar_text(word.get()));
+    let words: Vec<String> = words.collect();
     if is_list { words } else { vec![joined(words)] }
 }
 
@@ -174,10 +164,9 @@ pub(super) fn all_text(input: &ToolInput<'_>) -> Option<String> {
     let entries = input.entries.iter();
     let texts: Vec<String> = entries.filter_map(|(_, raw)| line_or_text(raw)).collect();
     if texts.is_empty() {
-        line_or_text(input.raw)
-    } else {
-        Some(texts.join("\n"))
+        return line_or_text(input.raw);
     }
+    Some(texts.join("\n"))
 }
 
 fn line_or_text(raw: &str) -> Option<String> {
@@ -188,7 +177,7 @@ fn line_or_text(raw: &str) -> Option<String> {
 /// Returns true if an input has any text, even an empty one: an empty command runs nothing.
 pub(super) fn has_text(input: &str) -> bool {
     let mut is_found = false;
-    each_keyed_text(input, &Key::default(), &mut |_, _, raw| {
+    each_keyed_text(input, &mut |_, raw| {
         is_found |= string_text(raw).is_some();
     });
     is_found
@@ -197,36 +186,21 @@ pub(super) fn has_text(input: &str) -> bool {
 /// Returns texts of a shell's input other than commands, folders and texts for people.
 pub(super) fn other_texts(input: &str) -> Vec<String> {
     let mut found = Vec::new();
-    each_keyed_text(input, &Key::default(), &mut |key, _, raw| {
-        if ![PEOPLE_KEYS, FOLDER_KEYS, COMMAND_KEYS]
-            .iter()
-            .any(|keys| key.is_in(keys))
-        {
+    each_keyed_text(input, &mut |key, raw| {
+        let mut others = [PEOPLE_KEYS, FOLDER_KEYS, COMMAND_KEYS].iter();
+        if !others.any(|keys| key.is_in(keys)) {
             found.extend(string_text(raw));
         }
     });
     found
 }
 
-const TOOL_KEYS: &[&str] = &[
-    "tool",
-    "toolname",
-    "recipientname",
-    "recipient",
-    "functionname",
-];
+const TOOL_KEYS: &[&str] = words!("tool" "toolname" "recipientname" "recipient" "functionname");
 
 /// Keys that hold a tool's name if its input is present.
 const NAME_KEYS: &[&str] = &["name", "function", "method", "action"];
 
-const INPUT_KEYS: &[&str] = &[
-    "parameters",
-    "params",
-    "input",
-    "toolinput",
-    "arguments",
-    "args",
-];
+const INPUT_KEYS: &[&str] = words!("parameters" "params" "input" "toolinput" "arguments" "args");
 
 const MOST_LEVELS: usize = 8;
 
@@ -252,14 +226,10 @@ pub(super) fn find_calls<'i>(
         find_calls(one.get(), &format!("{place}.{number}"), level + 1, found)?;
     }
     let entries = distinct_entries(raw).map_err(|key| duplicate(&format!("{place}.{key}")))?;
-    let keyed = entries
-        .iter()
-        .map(|(key, inner)| (Key::new(key), key.as_ref(), *inner));
+    let keyed = entries.iter();
+    let keyed = keyed.map(|(key, inner)| (Key::new(key), key.as_ref(), *inner));
     found.extend(call(raw, &keyed.collect::<Vec<_>>(), place));
-    for (key, inner) in entries
-        .iter()
-        .filter(|(_, inner)| inner.starts_with(['{', '[']))
-    {
+    for (key, inner) in &entries {
         find_calls(inner, &format!("{place}.{key}"), level + 1, found)?;
     }
     Ok(())
@@ -276,17 +246,10 @@ fn call<'i>(raw: &'i str, entries: &[(Key, &str, &'i str)], place: &str) -> Opti
     let last = name.rsplit('.').next().unwrap_or_default();
     let kinds = [name.as_str(), last].map(ActionKind::of_tool);
     let kind = kinds.into_iter().find(|kind| *kind != ActionKind::Other)?;
-    Some(match input {
-        Some((_, key, input)) => Call {
-            kind,
-            input,
-            place: format!("{place}.{key}"),
-        },
-        None => Call {
-            kind,
-            input: raw,
-            place: place.to_string(),
-        },
+    Some(Call {
+        kind,
+        input: input.map_or(raw, |(.., input)| input),
+        place: input.map_or_else(|| place.to_string(), |(_, key, _)| format!("{place}.{key}")),
     })
 }
 

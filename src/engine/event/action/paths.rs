@@ -15,15 +15,7 @@ const PATH_KEYS: &[&str] = words!(
 );
 
 /// Suffixes of other path keys, except in shell tools.
-const PATH_ENDINGS: &[&str] = &[
-    "path",
-    "paths",
-    "file",
-    "files",
-    "filename",
-    "dir",
-    "directory",
-];
+const PATH_ENDINGS: &[&str] = words!("path" "paths" "file" "files" "filename" "dir" "directory");
 
 /// Keys with these suffixes that are not paths.
 const NO_PATH_KEYS: &[&str] = &["profile", "profiles", "xpath", "jsonpath"];
@@ -73,7 +65,7 @@ impl NamedPaths {
             paths: Vec::new(),
             folders: Vec::new(),
         };
-        each_keyed_text(input, &Key::default(), &mut |key, _, raw| {
+        each_keyed_text(input, &mut |key, raw| {
             if key.is_in(FOLDER_KEYS) {
                 named.folders.extend(string_text(raw).map(path_of));
             }
@@ -123,7 +115,7 @@ impl Guesses {
         let name = name.to_ascii_lowercase();
         let is_finder = name.contains("glob") || name.contains("find");
         let mut seen: HashSet<String> = HashSet::new();
-        each_keyed_text(input, &Key::default(), &mut |key, _, raw| {
+        each_keyed_text(input, &mut |key, raw| {
             let is_filter = key.is_in(FILTER_KEYS) || is_finder && key.is("pattern");
             let is_content = match is_search {
                 true => !is_filter,
@@ -134,11 +126,9 @@ impl Guesses {
                 return;
             }
             let line = string_text(raw)
-                .filter(|text| !text.trim().is_empty() && !text.contains(|c: char| c.is_control()));
-            let text = line.map(path_of);
-            let text = text
-                .and_then(short)
-                .filter(|text| !is_named || is_path || may_be_path(text));
+                .filter(|text| !text.trim().is_empty() && !text.contains(char::is_control));
+            let text = line.map(path_of).and_then(short);
+            let text = text.filter(|text| !is_named || is_path || may_be_path(text));
             let Some(text) = text.filter(|text| !seen.contains(text)) else {
                 return;
             };
@@ -157,11 +147,8 @@ impl Guesses {
     fn join(&mut self, named: &NamedPaths) {
         let mut joined = Vec::new();
         for folder in &named.folders {
-            for text in self
-                .texts
-                .iter()
-                .filter(|text| !text.starts_with('/') && *text != folder)
-            {
+            let texts = self.texts.iter();
+            for text in texts.filter(|text| !text.starts_with('/') && *text != folder) {
                 if self.texts.len() + joined.len() >= MOST_GUESSES {
                     self.is_whole = false;
                     break;
@@ -268,22 +255,15 @@ fn path_of(text: String) -> String {
 /// Keys that may hold a patch: Codex CLI's, OpenCode's `patchText`, and unified diffs.
 const PATCH_KEYS: &[&str] = &["patch", "input", "command", "patchtext", "diff"];
 
-const FILE_LINES: &[&str] = &[
-    "*** Add File: ",
-    "*** Update File: ",
-    "*** Delete File: ",
-    "*** Move to: ",
-];
+const FILE_LINES: &[&str] =
+    words!("*** Add File: " "*** Update File: " "*** Delete File: " "*** Move to: ");
 
 const GIT_LINES: &[&str] = &["rename from ", "rename to ", "copy from ", "copy to "];
 
 pub(super) fn patched_in_input(input: &ToolInput<'_>) -> Vec<String> {
     let mut texts: Vec<String> = string_text(input.raw).into_iter().collect();
-    for (_, raw) in input
-        .entries
-        .iter()
-        .filter(|(key, _)| key.is_in(PATCH_KEYS))
-    {
+    let entries = input.entries.iter();
+    for (_, raw) in entries.filter(|(key, _)| key.is_in(PATCH_KEYS)) {
         match elements(raw) {
             Some(list) => texts.extend(list.iter().filter_map(|text| string_text(text.get()))),
             None => texts.extend(string_text(raw)),
@@ -291,10 +271,8 @@ pub(super) fn patched_in_input(input: &ToolInput<'_>) -> Vec<String> {
     }
     let mut found = Vec::new();
     for text in &texts {
-        for line in text.lines() {
-            let named = FILE_LINES
-                .iter()
-                .find_map(|start| line.trim().strip_prefix(start));
+        for line in text.lines().map(str::trim) {
+            let named = FILE_LINES.iter().find_map(|start| line.strip_prefix(start));
             found.extend(named.map(|path| path.trim().to_string()));
         }
         in_diff(text, &mut found);

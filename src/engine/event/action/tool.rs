@@ -90,11 +90,8 @@ impl ActionKind {
     /// `mcp_server_tool` (Gemini) and `@server/tool` (Kiro) are `mcp`.
     pub fn of_tool(name: &str) -> ActionKind {
         let known = TOOLS.iter().find(|class| {
-            class.word.eq_ignore_ascii_case(name)
-                || class
-                    .names
-                    .iter()
-                    .any(|known| known.eq_ignore_ascii_case(name))
+            let mut words = class.names.iter().chain([&class.word]);
+            words.any(|known| known.eq_ignore_ascii_case(name))
         });
         match known {
             Some(class) => class.kind,
@@ -124,14 +121,8 @@ impl ActionKind {
 pub(super) const COMMAND_KEYS: &[&str] = &["command", "cmd", "script"];
 
 /// More such keys, in shell tools and unknown tools.
-pub(super) const MORE_COMMAND_KEYS: &[&str] = &[
-    "commandline",
-    "shellcommand",
-    "commands",
-    "program",
-    "executable",
-    "argv",
-];
+pub(super) const MORE_COMMAND_KEYS: &[&str] =
+    words!("commandline" "shellcommand" "commands" "program" "executable" "argv");
 
 /// Keys of a tool's working directory.
 pub(super) const FOLDER_KEYS: &[&str] = words!(
@@ -181,29 +172,23 @@ impl<'i> ToolInput<'i> {
         place: &str,
     ) -> Result<ToolInput<'i>, Complaint> {
         let entries = distinct_entries(raw).map_err(|key| duplicate(&format!("{place}.{key}")))?;
-        let entries = entries
-            .into_iter()
-            .map(|(key, raw)| (Key::new(&key), raw))
-            .collect();
+        let entries = entries.into_iter().map(|(key, raw)| (Key::new(&key), raw));
+        let entries = entries.collect();
         Ok(ToolInput { kind, raw, entries })
     }
 }
 
-/// Calls `visit` for every nested text: with its key, the place of that key (one for all texts of a
-/// list), and the text as JSON.
-pub(super) fn each_keyed_text<'i>(
-    raw: &'i str,
-    around: &Key,
-    visit: &mut dyn FnMut(&Key, &'i str, &'i str),
-) {
-    let mut key = around.clone();
+/// Calls `visit` for every nested text, as JSON, with its key.
+pub(super) fn each_keyed_text<'i>(raw: &'i str, visit: &mut dyn FnMut(&Key, &'i str)) {
+    let mut key = Key::default();
     let mut last = "";
     each_text(raw, &mut |place, text| {
+        // All texts of a list have one place.
         if !ptr::eq(place, last) {
-            key = string_text(place).map_or_else(|| around.clone(), |key| Key::new(&key));
+            key = string_text(place).map_or_else(Key::default, |key| Key::new(&key));
             last = place;
         }
-        visit(&key, place, text);
+        visit(&key, text);
     });
 }
 
