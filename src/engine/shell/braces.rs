@@ -38,12 +38,12 @@ impl Letter<'_> {
 /// Expands the braces of a word; `None` if that copies more words and letters than are `left`, or
 /// is uncertain.
 pub(super) fn expand_word(word: &SourceWord, left: &mut usize) -> Option<Vec<SourceWord>> {
-    let has_braces = |piece: &WordPiece| piece.unquoted().is_some_and(|text| text.contains('{'));
-    if !word.pieces.iter().any(has_braces) {
+    let mut texts = word.iter().filter_map(WordPiece::unquoted);
+    if !texts.any(|text| text.contains('{')) {
         return Some(vec![word.clone()]);
     }
     let mut letters = Letters::new();
-    for piece in &word.pieces {
+    for piece in word {
         match piece.unquoted() {
             Some(text) => letters.extend(text.chars().map(Letter::Plain)),
             None => letters.push(Letter::Piece(piece)),
@@ -54,12 +54,10 @@ pub(super) fn expand_word(word: &SourceWord, left: &mut usize) -> Option<Vec<Sou
     words.retain(|letters| !letters.is_empty());
     let words = words.iter().map(|letters| {
         let pieces = letters.iter().map(|letter| match letter {
-            Letter::Plain(c) => WordPiece::plain(*c),
+            Letter::Plain(c) => WordPiece::text(c.to_string(), false),
             Letter::Piece(piece) => (*piece).clone(),
         });
-        SourceWord {
-            pieces: pieces.collect(),
-        }
+        pieces.collect()
     });
     Some(words.collect())
 }

@@ -142,7 +142,8 @@ impl ShellCommand {
 }
 
 /// Returns globs for the paths that `find` may find. Empty if it may start in an unknown folder.
-pub(crate) fn found_files(words: &[Option<&str>]) -> Vec<String> {
+pub(crate) fn found_files<'w>(words: impl Iterator<Item = Option<&'w str>>) -> Vec<String> {
+    let words: Vec<Option<&str>> = words.collect();
     let is_test = |word: &Option<&str>| word.is_some_and(|word| word.starts_with(['-', '(', '!']));
     let links = words
         .iter()
@@ -160,14 +161,11 @@ pub(crate) fn found_files(words: &[Option<&str>]) -> Vec<String> {
     if first == 0 {
         folders.push(".");
     }
-    let form = |folder: &&str| -> Vec<String> {
-        let folder = folder.trim_end_matches('/');
-        names
-            .iter()
-            .map(|name| format!("{folder}/**/{name}"))
-            .collect()
-    };
-    folders.iter().flat_map(form).collect()
+    let mut found = Vec::new();
+    for folder in folders.iter().map(|folder| folder.trim_end_matches('/')) {
+        found.extend(names.iter().map(|name| format!("{folder}/**/{name}")));
+    }
+    found
 }
 
 /// Returns the `-name` that one alternative of `find` requires before any action.
@@ -194,9 +192,8 @@ impl Serialize for ShellCommand {
         json.serialize_entry("program", &self.program)?;
         json.serialize_entry("args", &self.args)?;
         if self.name() == Some("find") {
-            let words: Vec<Option<&str>> =
-                self.args.iter().map(|word| word.text.as_deref()).collect();
-            json.serialize_entry("found", &found_files(&words))?;
+            let words = self.args.iter().map(|word| word.text.as_deref());
+            json.serialize_entry("found", &found_files(words))?;
         }
         if !self.through.is_empty() {
             let names = self.through.iter().map(|wrapper| &wrapper.name);
@@ -213,23 +210,17 @@ impl Serialize for ShellCommand {
             json.serialize_entry("redirects", &self.redirects)?;
         }
         // Keys with words that are unknown or may expand.
-        let mut unknown = Vec::new();
-        if self.program.known().is_none() {
-            unknown.push("program");
-        }
-        if self.args.iter().any(|word| word.known().is_none()) {
-            unknown.push("args");
-        }
-        if self.assigns.iter().any(|one| one.value.is_none()) {
-            unknown.push("assigns");
-        }
-        if self
-            .redirects
-            .iter()
-            .any(|one| one.target.known().is_none())
-        {
-            unknown.push("redirects");
-        }
+        let is_unknown = |word: &ShellWord| word.known().is_none();
+        let mut assigns = self.assigns.iter();
+        let mut redirects = self.redirects.iter();
+        let keys = [
+            (is_unknown(&self.program), "program"),
+            (self.args.iter().any(is_unknown), "args"),
+            (assigns.any(|one| one.value.is_none()), "assigns"),
+            (redirects.any(|one| is_unknown(&one.target)), "redirects"),
+        ];
+        let unknown = keys.iter().filter(|(is_unknown, _)| *is_unknown);
+        let unknown: Vec<&str> = unknown.map(|(_, key)| *key).collect();
         if !unknown.is_empty() {
             json.serialize_entry("unknown", &unknown)?;
         }
@@ -285,9 +276,8 @@ pub(super) enum CommandPart {
 #[derive(Debug)]
 pub(super) enum CompoundPart {
     List(CommandList),
+    /// A word, arithmetic, or the inside of `[[ ]]`.
     Word(SourceWord),
-    /// Arithmetic, or the inside of `[[ ]]`.
-    Expression(Vec<WordPiece>),
     /// A command with a pipe as its stdin.
     Coprocess(Box<CommandNode>),
 }
@@ -295,16 +285,10 @@ pub(super) enum CompoundPart {
 #[derive(Debug)]
 pub(super) struct SourceAssignment {
     pub(super) name: String,
-    pub(super) index: Vec<WordPiece>,
-    pub(super) value: AssignedValue,
-    pub(super) appends: bool,
+    /// The index, and words that are not its whole value: those of an array, or one that `+=` adds.
+    pub(super) besides: SourceWord,
+    pub(super) value: Option<SourceWord>,
     pub(super) written: String,
-}
-
-#[derive(Debug)]
-pub(super) enum AssignedValue {
-    Word(SourceWord),
-    Array(Vec<SourceWord>),
 }
 
 #[derive(Debug)]
@@ -322,10 +306,8 @@ pub(super) enum RedirectTarget {
     Document(usize),
 }
 
-#[derive(Debug, Clone, Default)]
-pub(super) struct SourceWord {
-    pub(super) pieces: Vec<WordPiece>,
-}
+/// A word with its quotes.
+pub(super) type SourceWord = Vec<WordPiece>;
 
 #[derive(Debug, Clone)]
 pub(super) struct WordPiece {
@@ -335,22 +317,19 @@ pub(super) struct WordPiece {
 }
 
 impl WordPiece {
-    /// Creates an unquoted character.
-    pub(super) fn plain(c: char) -> WordPiece {
+    pub(super) fn text(text: String, is_quoted: bool) -> WordPiece {
         WordPiece {
-            kind: WordPieceKind::Text(c.to_string()),
-            is_quoted: false,
-            written: c.to_string(),
+            written: text.clone(),
+            kind: WordPieceKind::Text(text),
+            is_quoted,
         }
     }
 
     pub(super) fn unquoted(&self) -> Option<&str> {
-        match &self.kind {
-            WordPieceKind::Text(text) if !self.is_quoted => Some(text),
-            WordPieceKind::Text(_)
-            | WordPieceKind::Commands { .. }
-            | WordPieceKind::Expansion { .. } => None,
+        if let (WordPieceKind::Text(text), false) = (&self.kind, self.is_quoted) {
+            return Some(text);
         }
+        None
     }
 }
 
@@ -366,7 +345,7 @@ pub(super) enum WordPieceKind {
     /// Also `$'…'` that is not UTF-8.
     Expansion {
         text: String,
-        inner: Vec<WordPiece>,
+        inner: SourceWord,
     },
 }
 

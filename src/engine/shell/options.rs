@@ -37,41 +37,33 @@ impl<'c> GivenOption<'c> {
 impl ProgramRow {
     pub(super) fn options_in<'c>(&self, word: &'c str) -> Vec<GivenOption<'c>> {
         if self.style == Style::OneDash || word.starts_with("--") {
-            let (name, rest) = word
-                .split_once('=')
-                .map_or((word, None), |(n, v)| (n, Some(v)));
-            return vec![GivenOption {
-                name,
-                rest,
-                marks: self.marks(name),
+            return vec![match word.split_once('=') {
+                Some((name, value)) => self.given(name, Some(value)),
+                None => self.given(word, None),
             }];
         }
         let letters = &word[1..];
         if letters.bytes().all(|byte| byte.is_ascii_digit()) && self.marks("#").is_some() {
             return vec![GivenOption {
-                name: letters,
-                rest: None,
                 marks: Some(""),
+                ..self.given(letters, None)
             }];
         }
         let mut options = Vec::new();
         for (at, letter) in letters.char_indices() {
             let (name, rest) = letters[at..].split_at(letter.len_utf8());
-            let rest = Some(rest).filter(|rest| !rest.is_empty());
-            options.push(GivenOption {
-                name,
-                rest,
-                marks: self.marks(name),
-            });
-            if letter == '='
-                || options
-                    .last()
-                    .is_some_and(|option| option.joined().is_some())
-            {
+            let option = self.given(name, Some(rest).filter(|rest| !rest.is_empty()));
+            options.push(option);
+            if letter == '=' || option.joined().is_some() {
                 break;
             }
         }
         options
+    }
+
+    fn given<'c>(&self, name: &'c str, rest: Option<&'c str>) -> GivenOption<'c> {
+        let marks = self.marks(name);
+        GivenOption { name, rest, marks }
     }
 }
 
@@ -148,16 +140,11 @@ impl<'c> GivenWords<'c> {
                 continue;
             }
             if all.before_dashes.is_some() || text.len() < 2 || !text.starts_with('-') {
-                let may_be_value = std::mem::take(&mut may_be_value);
-                let is_command = all.operands.len() < 2;
-                let usual_name = word
-                    .known()
-                    .filter(|_| is_command)
-                    .and_then(|text| programs::usual_name(name, text));
+                let known = word.known().filter(|_| all.operands.len() < 2);
                 all.operands.push(GivenOperand {
                     word,
-                    may_be_value,
-                    usual_name,
+                    may_be_value: std::mem::take(&mut may_be_value),
+                    usual_name: known.and_then(|text| programs::usual_name(name, text)),
                 });
                 all.enter(name, word);
                 continue;

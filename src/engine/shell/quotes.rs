@@ -133,24 +133,12 @@ pub(super) fn ansi(quoted: &str) -> Option<String> {
             }
         }
     }
-    // NUL ends the text.
-    let end = bytes
-        .iter()
-        .position(|byte| *byte == 0)
-        .unwrap_or(bytes.len());
-    bytes.truncate(end);
-    String::from_utf8(bytes).ok()
+    let before_nul = bytes.split(|byte| *byte == 0).next()?;
+    String::from_utf8(before_nul.to_vec()).ok()
 }
 
 /// Parses up to `most` digits; `None` without any.
 fn number(rest: &mut Peekable<Chars<'_>>, radix: u32, most: usize) -> Option<u32> {
-    let mut value = None;
-    for _ in 0..most {
-        let Some(digit) = rest.peek().and_then(|c| c.to_digit(radix)) else {
-            break;
-        };
-        rest.next();
-        value = Some(value.unwrap_or(0_u32).wrapping_mul(radix) | digit);
-    }
-    value
+    let digits = std::iter::from_fn(|| rest.next_if(|c| c.is_digit(radix)));
+    u32::from_str_radix(&digits.take(most).collect::<String>(), radix).ok()
 }

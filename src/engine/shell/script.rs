@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::braces;
 use super::line::{
-    AssignedValue, Assignment, CommandLine, CommandList, CommandNode, CommandPart, CommandRedirect,
+    Assignment, CommandLine, CommandList, CommandNode, CommandPart, CommandRedirect,
     CommandWrapper, CompoundPart, RedirectTarget, ShellCommand, ShellWord, SourceAssignment,
-    SourceRedirect, SourceWord, WordPiece, WordPieceKind,
+    SourceRedirect, SourceWord, WordPieceKind,
 };
 use super::syntax::parse;
 use super::word::{self, Constants, PLAIN_VALUE, UNKNOWN, Word};
@@ -142,8 +142,7 @@ impl<'t> ScriptReader<'t> {
         for part in compound {
             match part {
                 CompoundPart::List(list) => self.list(list, inside),
-                CompoundPart::Word(word) => self.pieces(&word.pieces, inside),
-                CompoundPart::Expression(pieces) => self.pieces(pieces, inside),
+                CompoundPart::Word(word) => self.pieces(word, inside),
                 CompoundPart::Coprocess(command) => {
                     self.command(command, Stdin::Pipe, inside);
                 }
@@ -193,33 +192,21 @@ impl<'t> ScriptReader<'t> {
     fn note_constants(&mut self, assigns: &[Assignment]) {
         for Assignment { name, value } in assigns.iter().take(self.assignments_left) {
             self.assignments_left -= 1;
-            if let Some(value) = value
-                .as_ref()
-                .filter(|_| word::is_constant(self.text, name))
-            {
-                self.constants.insert(name.clone(), value.clone());
+            if word::is_constant(self.text, name) {
+                let known = value.iter().map(|value| (name.clone(), value.clone()));
+                self.constants.extend(known);
             }
         }
     }
 
     fn assignment(&mut self, assignment: &SourceAssignment, place: Place) -> Assignment {
-        self.pieces(&assignment.index, place);
-        let mut value = None;
-        match &assignment.value {
-            AssignedValue::Word(word) => {
-                let word = self.word(word, place);
-                let is_plain = word.is_plain && word.value.chars().eq([UNKNOWN]);
-                let text = word.text().or(is_plain.then_some(PLAIN_VALUE));
-                if !assignment.appends {
-                    value = text.map(str::to_string);
-                }
-            }
-            AssignedValue::Array(values) => {
-                for value in values {
-                    self.pieces(&value.pieces, place);
-                }
-            }
-        }
+        self.pieces(&assignment.besides, place);
+        let value = assignment.value.as_ref().and_then(|word| {
+            let word = self.word(word, place);
+            let is_plain = word.is_plain && word.value.chars().eq([UNKNOWN]);
+            let text = word.text().or(is_plain.then_some(PLAIN_VALUE));
+            text.map(str::to_string)
+        });
         let name = assignment.name.clone();
         Assignment { name, value }
     }
@@ -264,23 +251,21 @@ impl<'t> ScriptReader<'t> {
         };
         self.words_left -= made.len();
         let constants = self.constants(place);
-        let words = made
-            .iter()
-            .map(|word| word::evaluate(word, constants))
-            .collect();
-        self.pieces(&source.pieces, place);
+        let words = made.iter().map(|word| word::evaluate(word, constants));
+        let words = words.collect();
+        self.pieces(source, place);
         words
     }
 
     fn word(&mut self, source: &SourceWord, place: Place) -> Word {
         let word = word::evaluate(source, self.constants(place));
-        self.pieces(&source.pieces, place);
+        self.pieces(source, place);
         word
     }
 
     /// Reads the commands that run for a word.
-    fn pieces(&mut self, pieces: &[WordPiece], place: Place) {
-        for piece in pieces {
+    fn pieces(&mut self, word: &SourceWord, place: Place) {
+        for piece in word {
             match &piece.kind {
                 WordPieceKind::Text(_) => {}
                 WordPieceKind::Commands { list, .. } => self.list(list, place.uncertain()),
@@ -317,13 +302,8 @@ impl<'t> ScriptReader<'t> {
             self.doubt("programs are nested too deeply to read");
             return self.push(parts, place);
         }
-        let args = parts
-            .words
-            .iter()
-            .skip(1)
-            .cloned()
-            .map(Word::into_word)
-            .collect();
+        let args = parts.words[1..].iter().cloned();
+        let args = args.map(Word::into_word).collect();
         let through = [place.through, &[Arc::new(CommandWrapper { name, args })]].concat();
         let inside = Place {
             through: &through,

@@ -8,6 +8,7 @@ mod words;
 
 use super::line::{
     AndOrList, CommandList, CommandNode, CommandPart, CompoundPart, Pipeline, SourceWord, Syntax,
+    WordPiece,
 };
 use super::quotes::HereDocument;
 
@@ -157,7 +158,7 @@ impl<'t> Parser<'t> {
                     return Err("it cannot be parsed at `<<`".to_string());
                 };
                 self.documents[document.index] = if document.is_quoted() {
-                    SourceWord::quoted(body)
+                    vec![WordPiece::text(body, true)]
                 } else {
                     self.inner(&body, |parser| parser.document())?
                 };
@@ -173,12 +174,6 @@ impl<'t> Parser<'t> {
             self.at += text.len();
         }
         is_here
-    }
-
-    /// Returns the text up to the end of an unquoted word.
-    fn plain_text(&self) -> &'t str {
-        let rest = self.rest();
-        &rest[..rest.find(is_boundary).unwrap_or(rest.len())]
     }
 
     fn expect(&mut self, text: &str) -> SyntaxResult<()> {
@@ -298,7 +293,7 @@ impl<'t> Parser<'t> {
                 Some(("time", end)) => {
                     let start = std::mem::replace(&mut self.at, end);
                     self.skip_blanks();
-                    while ["-p", "--"].contains(&self.plain_text()) {
+                    while let Some("-p" | "--") = self.rest().split(is_boundary).next() {
                         self.at += 2;
                         self.skip_blanks();
                     }
@@ -340,7 +335,7 @@ impl<'t> Parser<'t> {
     /// Parses a compound command without its redirections, if one begins here.
     fn compound(&mut self) -> SyntaxResult<Option<(bool, Vec<CompoundPart>)>> {
         if let Some(expression) = self.arithmetic()? {
-            return Ok(Some((false, vec![CompoundPart::Expression(expression)])));
+            return Ok(Some((false, vec![CompoundPart::Word(expression)])));
         }
         if self.take("(") {
             let list = self.list()?;
@@ -372,7 +367,7 @@ impl<'t> Parser<'t> {
             }
             "for" | "select" => self.loop_over(&mut parts)?,
             "case" => self.case(&mut parts)?,
-            "[[" => parts.push(CompoundPart::Expression(self.test()?)),
+            "[[" => parts.push(CompoundPart::Word(self.test()?)),
             "function" => {
                 self.skip_blanks();
                 parts.push(CompoundPart::Word(self.word()?));
@@ -405,7 +400,7 @@ impl<'t> Parser<'t> {
     fn loop_over(&mut self, parts: &mut Vec<CompoundPart>) -> SyntaxResult<()> {
         self.skip_blanks();
         if let Some(expression) = self.arithmetic()? {
-            parts.push(CompoundPart::Expression(expression));
+            parts.push(CompoundPart::Word(expression));
         } else {
             self.word()?;
             self.skip_lines()?;

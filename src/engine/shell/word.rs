@@ -87,9 +87,8 @@ impl Word {
 
     pub(super) fn assignment(&self) -> Option<(&str, &str)> {
         let (name, value) = self.value.split_once('=')?;
-        let mut letters = name.chars();
-        let is_name = letters.all(|c| c.is_ascii_alphanumeric() || c == '_');
-        (is_name && !name.is_empty()).then_some((name, value))
+        let is_name = !name.is_empty() && name.chars().all(is_of_name);
+        is_name.then_some((name, value))
     }
 
     pub(super) fn literal(text: &str) -> Word {
@@ -163,14 +162,11 @@ pub(super) fn evaluate(source: &SourceWord, constants: Option<&Constants>) -> Wo
         word: Word::default(),
         constants,
         // A lone `[` is the command, and `[` without `]` is text.
-        has_bracket: source
-            .pieces
-            .iter()
-            .any(|piece| piece.written.contains(']')),
+        has_bracket: source.iter().any(|piece| piece.written.contains(']')),
         before: None,
         open_groups: 0,
     };
-    for piece in &source.pieces {
+    for piece in source {
         reader.piece(piece);
         reader.word.written.push_str(&piece.written);
     }
@@ -204,10 +200,6 @@ struct WordReader<'w> {
 }
 
 impl WordReader<'_> {
-    fn push(&mut self, text: &str) {
-        self.word.value.push_str(text);
-    }
-
     fn unknown(&mut self, is_quoted: bool) {
         self.word.value.push(UNKNOWN);
         self.word.may_split |= !is_quoted;
@@ -221,7 +213,7 @@ impl WordReader<'_> {
             }
         }
         match &piece.kind {
-            WordPieceKind::Text(text) if piece.is_quoted => self.push(text),
+            WordPieceKind::Text(text) if piece.is_quoted => self.word.value.push_str(text),
             WordPieceKind::Text(text) => self.unquoted(text),
             WordPieceKind::Commands { text, .. } => self.output(text.trim(), piece.is_quoted),
             WordPieceKind::Expansion { text, .. } => {
@@ -229,7 +221,7 @@ impl WordReader<'_> {
                 if text.chars().all(is_of_name) {
                     self.variable(text, piece.is_quoted);
                 } else if let Some(folder) = usual.filter(|folder| folder.starts_with('/')) {
-                    self.push(folder);
+                    self.word.value.push_str(folder);
                 } else {
                     // `"$@"` is any number of words.
                     self.unknown(piece.is_quoted && !text.contains('@'));
@@ -270,9 +262,11 @@ impl WordReader<'_> {
     fn output(&mut self, commands: &str, is_quoted: bool) {
         let is_simple = !commands.contains([';', '|', '&', '\n', '<', '>', '$', '`']);
         match commands {
-            "pwd" => self.push("."),
+            "pwd" => self.word.value.push('.'),
             "git rev-parse --show-toplevel" => self.word.value.push(TOP),
-            _ if is_simple && let Some(file) = new_file(commands) => self.push(&file),
+            _ if is_simple && let Some(file) = new_file(commands) => {
+                self.word.value.push_str(&file);
+            }
             _ => {
                 let is_first = self.word.value.is_empty();
                 let is_plain = PLAIN.iter().any(|start| commands.starts_with(start));
@@ -334,14 +328,13 @@ pub(super) fn is_constant(text: &str, name: &str) -> bool {
     if OWN.split(' ').any(|own| name.starts_with(own)) || text.starts_with(". ") {
         return false;
     }
-    if variable_names(text).any(|word| CHANGERS.split(' ').any(|changer| changer == word)) {
+    let mut names = text.split(|c| !is_of_name(c));
+    if names.any(|word| CHANGERS.split(' ').any(|changer| changer == word)) {
         return false;
     }
     // `. file` may change variables.
-    changes(text, name) == 1
-        && ![" . ", ";. ", "&. ", "|. ", "\n. "]
-            .iter()
-            .any(|dot| text.contains(dot))
+    let mut dots = [" . ", ";. ", "&. ", "|. ", "\n. "].iter();
+    changes(text, name) == 1 && !dots.any(|dot| text.contains(dot))
 }
 
 /// Counts occurrences of a variable's name other than `$NAME`.
@@ -354,10 +347,6 @@ pub(super) fn changes(text: &str, name: &str) -> usize {
         !is_read && !before.ends_with(is_of_name) && !after.starts_with(is_of_name)
     });
     named.count()
-}
-
-fn variable_names(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c| !is_of_name(c))
 }
 
 pub(super) fn is_of_name(c: char) -> bool {

@@ -99,7 +99,7 @@ impl Parts {
             return Stdin::Pipe;
         };
         let files = match (program.value.as_str(), &self.stdin) {
-            ("find", _) => found_files(&words.iter().map(Word::text).collect::<Vec<_>>()),
+            ("find", _) => found_files(words.iter().map(Word::text)),
             ("ls", _) => {
                 let named = words.iter().filter(|word| !word.value.starts_with('-'));
                 let all: Option<Vec<String>> = named
@@ -445,44 +445,33 @@ fn runs_of_parallel(rest: &[Word], marks: &[String]) -> Vec<Inner> {
 
 fn stream(word: &Word) -> Option<Inner> {
     const STDIN: &[&str] = &["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
-    match word.is_stream() {
-        true if STDIN.contains(&word.value.as_str()) => Some(Inner::Stdin),
-        true => Some(Inner::Unknown),
-        false => None,
-    }
+    let stdin = STDIN.contains(&word.value.as_str()).then_some(Inner::Stdin);
+    word.is_stream().then(|| stdin.unwrap_or(Inner::Unknown))
 }
 
 /// Handles an interpreter whose options name no program.
 fn program_of_interpreter(row: &ProgramRow, words: &[Word]) -> Vec<Inner> {
-    let is_bare = |word: &Word| {
-        let option = word
-            .value
-            .strip_prefix('-')
-            .filter(|rest| !rest.starts_with('-'));
-        let marks = row.marks(
-            option
-                .filter(|rest| !rest.is_empty())
-                .unwrap_or(&word.value),
-        );
-        word.value.starts_with('-') && marks.is_some_and(|marks| !marks.contains(':'))
-    };
-    let first = |word: &&Word| word.value == "-" || !is_bare(word);
-    match words.iter().find(first) {
-        None => vec![Inner::ForeignStdin],
-        Some(word) if word.value == "-" => vec![Inner::ForeignStdin],
-        Some(word) => match stream(word) {
-            Some(Inner::Stdin) => vec![Inner::ForeignStdin],
-            other => other.into_iter().collect(),
-        },
+    let first = words
+        .iter()
+        .find(|word| match word.value.strip_prefix('-') {
+            Some("") | None => true,
+            Some(rest) => {
+                let is_long = rest.starts_with('-');
+                let marks = row.marks(if is_long { &word.value } else { rest });
+                marks.is_none_or(|marks| marks.contains(':'))
+            }
+        });
+    match first.filter(|word| word.value != "-").map(stream) {
+        None | Some(Some(Inner::Stdin)) => vec![Inner::ForeignStdin],
+        Some(other) => other.into_iter().collect(),
     }
 }
 
 /// Returns the commands of `find … -exec COMMAND ;`.
 fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<Inner>, InDoubt> {
     let is_find = options.contains(&"-exec");
-    let texts: Vec<Option<&str>> = words[1..].iter().map(Word::text).collect();
     let files = if is_find {
-        found_files(&texts)
+        found_files(words[1..].iter().map(Word::text))
     } else {
         Vec::new()
     };
@@ -507,11 +496,8 @@ fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<In
                 break;
             }
             is_place = word.value == "{}";
-            let places = ["{}", "{/}", "{//}", "{.}", "{/.}"];
-            let mut unknown = word.clone();
-            for place in places {
-                unknown = unknown.with_unknown(place);
-            }
+            let places = ["{}", "{/}", "{//}", "{.}", "{/.}"].iter();
+            let unknown = places.fold(word.clone(), |word, place| word.with_unknown(place));
             if is_place && !files.is_empty() {
                 inner.extend(files.iter().map(|file| unknown.with_files(file)));
             } else {

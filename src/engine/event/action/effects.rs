@@ -237,8 +237,7 @@ impl LineEffects {
     }
 
     fn found(&mut self, args: &[ShellWord]) {
-        let words: Vec<Option<&str>> = args.iter().map(|word| word.text.as_deref()).collect();
-        for path in found_files(&words) {
+        for path in found_files(args.iter().map(|word| word.text.as_deref())) {
             if let Some(folder) = path.strip_suffix("/**/*") {
                 self.add(folder.to_string(), Access::Write, Reach::Below);
                 continue;

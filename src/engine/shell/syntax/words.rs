@@ -3,29 +3,17 @@
 use std::rc::Rc;
 
 use super::super::line::{
-    AssignedValue, CommandList, RedirectTarget, SourceAssignment, SourceRedirect, SourceWord,
-    WordPiece, WordPieceKind,
+    CommandList, RedirectTarget, SourceAssignment, SourceRedirect, SourceWord, WordPiece,
+    WordPieceKind,
 };
 use super::super::quotes::{HereDocument, ansi, without_backtick_escapes};
+use super::super::word::is_of_name;
 use super::{Parser, SyntaxResult, is_boundary, unreadable};
 
 /// Longest first.
 const REDIRECTS: &[&str] = &[
     "<<<", "&>>", "<<", "<&", "<>", ">>", ">&", ">|", "&>", "<", ">",
 ];
-
-impl SourceWord {
-    pub(super) fn quoted(text: String) -> SourceWord {
-        let piece = WordPiece {
-            written: text.clone(),
-            kind: WordPieceKind::Text(text),
-            is_quoted: true,
-        };
-        SourceWord {
-            pieces: vec![piece],
-        }
-    }
-}
 
 impl<'t> Parser<'t> {
     pub(super) fn begins_word(&self) -> bool {
@@ -46,10 +34,13 @@ impl<'t> Parser<'t> {
     pub(super) fn word_or_nothing(&mut self) -> SyntaxResult<SourceWord> {
         let start = self.at;
         let mut pieces = Vec::new();
-        // Open parentheses of patterns: `@(a|b)`.
+        // Open parentheses of patterns.
         let mut patterns = 0;
         while let Some(c) = self.char() {
-            let opens_pattern = c == '(' && (patterns > 0 || ends_with_pattern_mark(&pieces));
+            let last = pieces.last().and_then(WordPiece::unquoted);
+            // `@(a|b)`
+            let is_marked = last.is_some_and(|text| text.ends_with(['@', '!', '?', '+', '*']));
+            let opens_pattern = c == '(' && (patterns > 0 || is_marked);
             if is_boundary(c) && patterns == 0 && !opens_pattern && !self.begins_word() {
                 break;
             }
@@ -63,27 +54,18 @@ impl<'t> Parser<'t> {
         if patterns > 0 {
             return Err(unreadable(&self.text[start..]));
         }
-        Ok(SourceWord { pieces })
+        Ok(pieces)
     }
 
     /// Returns the name of a variable that begins here.
     pub(super) fn name(&mut self) -> &'t str {
         let rest = self.rest();
-        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        let name = &rest[..end.unwrap_or(rest.len())];
+        let name = &rest[..rest.len() - rest.trim_start_matches(is_of_name).len()];
         if name.starts_with(|c: char| c.is_ascii_digit()) {
             return "";
         }
         self.at += name.len();
         name
-    }
-
-    /// Returns true if a continued line makes a longer name of the name before it.
-    pub(super) fn joins_name(&self) -> bool {
-        let rest = self.rest();
-        let after = rest.trim_start_matches("\\\n");
-        after.len() < rest.len()
-            && after.starts_with(|c: char| c.is_ascii_alphanumeric() || "_[+=".contains(c))
     }
 
     /// Parses a redirection with its descriptor, `2` or `{name}`.
@@ -96,17 +78,13 @@ impl<'t> Parser<'t> {
             _ => rest.trim_start_matches(|c: char| c.is_ascii_digit()),
         };
         let descriptor = &rest[..rest.len() - after.len()];
-        let operator = REDIRECTS
-            .iter()
-            .find(|operator| after.starts_with(**operator));
-        let Some(operator) =
-            operator.filter(|_| !after.starts_with("<(") && !after.starts_with(">("))
-        else {
+        let mut operators = REDIRECTS.iter();
+        let operator = operators.find(|operator| after.starts_with(**operator));
+        let is_stream = after.starts_with("<(") || after.starts_with(">(");
+        let is_of_command = after.starts_with('&') && !descriptor.is_empty();
+        let Some(operator) = operator.filter(|_| !is_stream && !is_of_command) else {
             return Ok(None);
         };
-        if operator.starts_with('&') && !descriptor.is_empty() {
-            return Ok(None);
-        }
         self.at += descriptor.len() + operator.len();
         let target = if *operator == "<<" {
             let (document, end) = HereDocument::read(self.text, self.at, self.documents.len());
@@ -135,9 +113,9 @@ impl<'t> Parser<'t> {
         if is_first && !name.is_empty() && self.continues_assignment() {
             return Err(self.unreadable());
         }
-        let mut index = Vec::new();
+        let mut besides = Vec::new();
         if is_first && !name.is_empty() && self.take("[") {
-            index = self.matched('[', ']')?;
+            besides = self.matched('[', ']')?;
             self.at += 1;
         }
         let appends = self.take("+");
@@ -145,16 +123,22 @@ impl<'t> Parser<'t> {
             self.at = start;
             return Ok(None);
         }
-        let value = if self.take("(") {
-            AssignedValue::Array(self.array()?)
+        let mut value = None;
+        if self.take("(") {
+            self.skip_lines()?;
+            while !self.take(")") {
+                besides.extend(self.word()?);
+                self.skip_lines()?;
+            }
+        } else if appends {
+            besides.extend(self.word_or_nothing()?);
         } else {
-            AssignedValue::Word(self.word_or_nothing()?)
-        };
+            value = Some(self.word_or_nothing()?);
+        }
         Ok(Some(SourceAssignment {
             name: name.to_string(),
-            index,
+            besides,
             value,
-            appends,
             written: self.text[start..self.at].to_string(),
         }))
     }
@@ -162,24 +146,10 @@ impl<'t> Parser<'t> {
     /// Returns true if the name of a variable goes on in the next line.
     fn continues_assignment(&self) -> bool {
         let mut rest = self.rest();
-        if !rest.starts_with("\\\n") {
-            return false;
-        }
         while let Some(after) = rest.strip_prefix("\\\n") {
-            rest = after.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            rest = after.trim_start_matches(is_of_name);
         }
-        rest.starts_with(['=', '+', '['])
-    }
-
-    fn array(&mut self) -> SyntaxResult<Vec<SourceWord>> {
-        let mut values = Vec::new();
-        loop {
-            self.skip_lines()?;
-            if self.take(")") {
-                return Ok(values);
-            }
-            values.push(self.word()?);
-        }
+        rest.len() < self.rest().len() && rest.starts_with(['=', '+', '['])
     }
 
     /// Reads the body of a here-document.
@@ -188,7 +158,7 @@ impl<'t> Parser<'t> {
         while !self.rest().is_empty() {
             self.quoted_piece(true, &mut pieces)?;
         }
-        Ok(SourceWord { pieces })
+        Ok(pieces)
     }
 
     /// Reads the inside of `[[ ]]`, which may have operators.
@@ -206,7 +176,7 @@ impl<'t> Parser<'t> {
                 return Err(self.unreadable());
             }
             if self.begins_word() {
-                pieces.extend(self.word()?.pieces);
+                pieces.extend(self.word()?);
             } else {
                 self.at += 1;
             }
@@ -252,7 +222,7 @@ impl<'t> Parser<'t> {
         };
         let end = quoted.find('\'').ok_or_else(|| unreadable(rest))?;
         let inner = self.inner(&quoted[..end], |parser| parser.document())?;
-        pieces.extend(inner.pieces);
+        pieces.extend(inner);
         self.at += end + 2;
         Ok(())
     }
@@ -415,7 +385,10 @@ impl<'t> Parser<'t> {
                     self.at = start;
                     return Ok(None);
                 }
-                if self.joins_name() {
+                // A continued line makes a longer name of it.
+                let after = self.rest().trim_start_matches("\\\n");
+                let is_continued = after.len() < self.rest().len();
+                if is_continued && after.starts_with(|c| is_of_name(c) || "[+=".contains(c)) {
                     return Err(unreadable(&self.text[start..]));
                 }
                 name
@@ -533,21 +506,7 @@ impl WordPieceKind {
     }
 }
 
-/// Returns true after a character that begins a pattern in parentheses: `@(a|b)`.
-fn ends_with_pattern_mark(pieces: &[WordPiece]) -> bool {
-    let Some(WordPiece {
-        kind: WordPieceKind::Text(text),
-        is_quoted: false,
-        ..
-    }) = pieces.last()
-    else {
-        return false;
-    };
-    text.ends_with(['@', '!', '?', '+', '*'])
-}
-
 /// Matches the inside of `{name}` before a redirection.
 fn is_descriptor_name(name: &str) -> bool {
-    let mut letters = name.chars();
-    !name.is_empty() && letters.all(|c| c.is_ascii_alphanumeric() || "_[]".contains(c))
+    !name.is_empty() && name.chars().all(|c| is_of_name(c) || "[]".contains(c))
 }
