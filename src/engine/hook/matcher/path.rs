@@ -55,20 +55,24 @@ impl PathMatch {
         })
     }
 
-    fn fits(&self, absolute: &Path, bases: &PathBase) -> bool {
+    /// Returns the forms of a path that the glob is compared with.
+    fn compared<'p>(&self, absolute: &'p Path, bases: &PathBase) -> Vec<&'p Path> {
+        let relative = bases.relative(absolute);
         match self.scope {
-            PathScope::Component => {
-                // Folders above the project do not count.
-                let inside = bases.relative(absolute).last().unwrap_or(absolute);
-                inside
-                    .components()
-                    .any(|part| self.glob.is_match(part.as_os_str()))
-            }
-            PathScope::Absolute => self.glob.is_match(absolute),
-            PathScope::Relative => bases
-                .relative(absolute)
-                .any(|relative| self.glob.is_match(relative)),
+            // Folders above the project do not count.
+            PathScope::Component => vec![relative.last().unwrap_or(absolute)],
+            PathScope::Absolute => vec![absolute],
+            PathScope::Relative => relative.collect(),
         }
+    }
+
+    fn fits(&self, absolute: &Path, bases: &PathBase) -> bool {
+        let mut paths = self.compared(absolute, bases).into_iter();
+        if self.scope != PathScope::Component {
+            return paths.any(|path| self.glob.is_match(path));
+        }
+        let mut parts = paths.flat_map(Path::components);
+        parts.any(|part| self.glob.is_match(part.as_os_str()))
     }
 
     /// Returns true if an effect on `absolute` may touch files that match.
@@ -101,27 +105,22 @@ impl PathMatch {
             }
             (Reach::Itself | Reach::Into | Reach::Tracked | Reach::Below, _) => {}
         }
-        let forms = &self.forms;
-        match self.scope {
-            PathScope::Component => {
-                let inside = bases.relative(absolute).last().unwrap_or(absolute);
-                // Reading all files is not about those of one name.
-                let is_all =
-                    |name: &&&str| **name == "**" || effect.access == Access::Read && **name == "*";
-                effect.is_pattern
-                    && names(inside)
-                        .iter()
-                        .filter(|name| !is_all(name))
-                        .any(|name| forms.iter().any(|form| may_be_both(form, name)))
-            }
-            PathScope::Absolute => forms
-                .iter()
-                .any(|form| meets(form, &names(absolute), effect.reach)),
-            PathScope::Relative => bases.relative(absolute).any(|relative| {
-                let names = names(relative);
-                forms.iter().any(|form| meets(form, &names, effect.reach))
-            }),
+        let mut paths = self.compared(absolute, bases).into_iter().map(names);
+        if self.scope != PathScope::Component {
+            return paths.any(|names| self.meets(&names, effect.reach));
         }
+        // Reading all files is not about those of one name.
+        let is_all = |name: &&str| *name == "**" || effect.access == Access::Read && *name == "*";
+        let mut named = paths.flatten().filter(|name| !is_all(name));
+        effect.is_pattern && named.any(|name| self.may_be_name(name))
+    }
+
+    fn may_be_name(&self, name: &str) -> bool {
+        self.forms.iter().any(|form| may_be_both(form, name))
+    }
+
+    fn meets(&self, names: &[&str], reach: Reach) -> bool {
+        self.forms.iter().any(|form| meets(form, names, reach))
     }
 
     /// Compares the known components at the end of a path with an unknown beginning.
@@ -131,17 +130,10 @@ impl PathMatch {
             return false;
         };
         let names = names(Path::new(tail));
-        let forms = &self.forms;
-        match self.scope {
-            PathScope::Component => names
-                .iter()
-                .any(|name| forms.iter().any(|form| may_be_both(form, name))),
-            PathScope::Absolute | PathScope::Relative => (0..names.len()).any(|from| {
-                forms
-                    .iter()
-                    .any(|form| meets(form, &names[from..], effect.reach))
-            }),
+        if self.scope == PathScope::Component {
+            return names.iter().any(|name| self.may_be_name(name));
         }
+        (0..names.len()).any(|from| self.meets(&names[from..], effect.reach))
     }
 
     /// Returns true if all files of an effect match.
@@ -288,16 +280,19 @@ impl PathQuery<'_> {
         if self.find(event, place).is_some() {
             return Ok(());
         }
-        let found = event
-            .action()
-            .map_or_else(Vec::new, |action| action.paths.clone());
+        let paths = event.action().map(|action| action.paths.clone());
         let (key, wanted) = match self.access {
             _ if !self.wanted.is_empty() => ("path", written(self.wanted, ", ")),
             Some(access) => ("access", access.name().to_string()),
             None if !self.types.is_empty() => ("type", named(self.types, ", ")),
             None => ("not", written(self.not, ", ")),
         };
-        Err(Mismatch::of(key, "path", wanted, found))
+        Err(Mismatch::of(
+            key,
+            "path",
+            wanted,
+            paths.into_iter().flatten(),
+        ))
     }
 
     /// Returns the first matching path. At a gate, short texts, unresolved paths and unreadable
@@ -306,10 +301,9 @@ impl PathQuery<'_> {
         let action = event.action()?;
         let is_any = self.wanted.is_empty() && self.not.is_empty() && self.types.is_empty();
         let is_gate = event.spec().blocks && !is_any && !self.is_sure;
-        for effect in self.effects(&action.effects) {
+        for effect in &action.effects {
             let absolute = tidy(&named_path(&effect.path, place));
-            if self.takes(effect, &absolute, place) && self.may_be_of_type(effect, &absolute, event)
-            {
+            if self.takes(effect, &absolute, place, event) {
                 return Some(FoundPath::of(effect));
             }
         }
@@ -322,7 +316,7 @@ impl PathQuery<'_> {
         let own = others(&action.paths, &action.effects).filter(|_| does_so);
         for path in own.chain(&guesses.texts) {
             let absolute = tidy(&place.cwd.join(path));
-            if self.fits(&absolute, place) && self.is_of_type(&absolute, event) {
+            if self.fits_file(&absolute, place, event) {
                 return Some(FoundPath::sure(path.clone()));
             }
         }
@@ -338,42 +332,33 @@ impl PathQuery<'_> {
             cwd: links.base(&place.cwd).to_path_buf(),
             project: links.base(&place.project).to_path_buf(),
         };
-        for effect in self.effects(&links.effects) {
-            let absolute = Path::new(&effect.path);
-            if self.takes(effect, absolute, &real) && self.may_be_of_type(effect, absolute, event) {
-                return Some(FoundPath::of(effect));
-            }
+        let mut effects = links.effects.iter();
+        if let Some(effect) =
+            effects.find(|effect| self.takes(effect, Path::new(&effect.path), &real, event))
+        {
+            return Some(FoundPath::of(effect));
         }
         let resolved = others(&action.resolved, &links.effects).filter(|_| does_so);
-        let mut followed = resolved
-            .map(Path::new)
-            .chain(links.guesses.iter().map(PathBuf::as_path));
-        let path = followed.find(|path| self.fits(path, &real) && self.is_of_type(path, event))?;
+        let guesses = links.guesses.iter().map(PathBuf::as_path);
+        let mut followed = resolved.map(Path::new).chain(guesses);
+        let path = followed.find(|path| self.fits_file(path, &real, event))?;
         Some(FoundPath::sure(path.to_string_lossy().into_owned()))
     }
 
-    fn effects<'e>(&self, effects: &'e [Effect]) -> impl Iterator<Item = &'e Effect> {
-        effects.iter().filter(|effect| {
-            let is_of_command = match (&self.commands, effect.command) {
-                (Some(commands), Some(number)) => commands.contains(&number),
-                _ => true,
-            };
-            is_of_command && self.access.is_none_or(|access| access == effect.access)
-        })
-    }
-
-    fn takes(&self, effect: &Effect, absolute: &Path, bases: &PathBase) -> bool {
-        let is_wanted = self.wanted.is_empty()
-            || self
-                .wanted
-                .iter()
-                .any(|one| one.fits_effect(effect, absolute, bases));
-        is_wanted
-            && !self
-                .except
-                .iter()
-                .chain(self.not)
-                .any(|one| one.covers(effect, absolute, bases))
+    fn takes(&self, effect: &Effect, absolute: &Path, bases: &PathBase, event: &Event) -> bool {
+        let is_of_command = match (&self.commands, effect.command) {
+            (Some(commands), Some(number)) => commands.contains(&number),
+            _ => true,
+        };
+        if !is_of_command || self.access.is_some_and(|access| access != effect.access) {
+            return false;
+        }
+        let mut wanted = self.wanted.iter();
+        let is_wanted = wanted.any(|one| one.fits_effect(effect, absolute, bases));
+        let mut excepted = self.except.iter().chain(self.not);
+        (is_wanted || self.wanted.is_empty())
+            && !excepted.any(|one| one.covers(effect, absolute, bases))
+            && self.may_be_of_type(effect, absolute, event)
     }
 
     fn fits(&self, path: &Path, bases: &PathBase) -> bool {
