@@ -55,12 +55,18 @@ enum Fit {
     Yes,
 }
 
+impl Fit {
+    fn only_if(self, is_met: bool) -> Fit {
+        if is_met { self } else { Fit::No }
+    }
+}
+
 impl RunsForm {
     /// Parses a pattern. Fails if it is empty, begins with an option, has an empty alternative,
     /// `--`, alternatives of options and operands, or a word after `$`.
     pub(crate) fn read(written: &str) -> Result<RunsForm, Complaint> {
-        let words =
-            shell_words::split(written).map_err(|_| Complaint::new("a quote is not closed"))?;
+        let words = shell_words::split(written);
+        let words = words.map_err(|_| Complaint::new("a quote is not closed"))?;
         let Some((program, rest)) = words.split_first() else {
             return Err(Complaint::new("it does not name a program"));
         };
@@ -122,9 +128,7 @@ impl RunsForm {
         let mut doubtful = None;
         for command in line.commands.iter().filter(|command| !is_left_out(command)) {
             match self.fit(command) {
-                Fit::Yes => {
-                    return Some(self.found(command));
-                }
+                Fit::Yes => return Some(self.found(command)),
                 Fit::Maybe if doubtful.is_none() => doubtful = Some(command),
                 Fit::Maybe | Fit::No => {}
             }
@@ -152,10 +156,7 @@ impl RunsForm {
     }
 
     fn fit(&self, command: &ShellCommand) -> Fit {
-        let through = command
-            .through
-            .iter()
-            .map(|wrapper| self.fit_wrapper(wrapper));
+        let through = command.through.iter().map(|one| self.fit_wrapper(one));
         through
             .max()
             .unwrap_or(Fit::No)
@@ -164,17 +165,15 @@ impl RunsForm {
 
     fn fit_command(&self, command: &ShellCommand) -> Fit {
         let program = match (command.name(), command.program.known()) {
-            (Some(name), Some(whole)) if self.is_program(name, whole) => Fit::Yes,
-            (Some(_), Some(_)) => Fit::No,
+            (Some(name), Some(whole)) => Fit::Yes.only_if(self.is_program(name, whole)),
             _ => self.unknown_program(&command.program),
         };
         if program == Fit::No {
             return Fit::No;
         }
         // An unknown program may have any words.
-        let name = command
-            .name()
-            .or_else(|| known_name(&command.program.written));
+        let known = known_name(&command.program.written);
+        let name = command.name().or(known);
         if name.is_none() && command.program.text.is_none() {
             return Fit::Maybe;
         }
@@ -184,7 +183,7 @@ impl RunsForm {
             let is_known = operand.word.known().is_some() || operand.word.is_plain;
             !is_known && matches!(operand.word.beginning(), "" | "-")
         });
-        program.min(self.fit_words(&given, if has_open { Fit::Maybe } else { Fit::No }))
+        program.min(self.fit_words(&given, Fit::Maybe.only_if(has_open)))
     }
 
     /// Like [`RunsForm::fit_command`]. Unknown words of a wrapper are not options: otherwise its
@@ -232,19 +231,14 @@ impl RunsForm {
 
     fn unknown_program(&self, program: &ShellWord) -> Fit {
         if let Some(name) = known_name(&program.written) {
-            return if self.is_program(name, &program.written) {
-                Fit::Yes
-            } else {
-                Fit::No
-            };
+            return Fit::Yes.only_if(self.is_program(name, &program.written));
         }
         let start = match (&program.text, program.is_pattern) {
             (Some(text), true) => text.rsplit('/').next().unwrap_or_default(),
             _ => "",
         };
         let start = start.split(['*', '?', '[']).next().unwrap_or_default();
-        let may_be = self.program.iter().any(|form| may_have_form(form, start));
-        if may_be { Fit::Maybe } else { Fit::No }
+        Fit::Maybe.only_if(self.program.iter().any(|form| may_have_form(form, start)))
     }
 }
 
@@ -262,13 +256,10 @@ fn is_option(word: &String) -> bool {
 
 impl OptionForm {
     fn read(written: &str) -> OptionForm {
-        let (name, value) = match written.split_once('=') {
-            Some((name, value)) => (name, Some(value.to_string())),
-            None => (written, None),
-        };
+        let mut parts = written.splitn(2, '=').map(str::to_string);
         OptionForm {
-            name: name.to_string(),
-            value,
+            name: parts.next().unwrap_or_default(),
+            value: parts.next(),
         }
     }
 
@@ -276,10 +267,8 @@ impl OptionForm {
         if self.is_form() {
             return self.fit_form(words);
         }
-        let letters = self
-            .name
-            .strip_prefix('-')
-            .filter(|rest| !rest.starts_with('-'));
+        let letters = self.name.strip_prefix('-');
+        let letters = letters.filter(|rest| !rest.starts_with('-'));
         let whole = self.fit_words(&self.name, words);
         let Some(letters) = letters else { return whole };
         let mut names = words.iter().map(|word| word.text.split('=').next());
@@ -287,11 +276,7 @@ impl OptionForm {
             return Fit::Yes;
         }
         // All letters, or the one with the value.
-        let wanted = if self.value.is_none() {
-            letters.len()
-        } else {
-            1
-        };
+        let wanted = self.value.as_ref().map_or(letters.len(), |_| 1);
         let each = letters.chars().take(wanted);
         let each = each.map(|letter| self.fit_words(letter.encode_utf8(&mut [0; 4]), words));
         whole.max(each.min().unwrap_or(Fit::No))
@@ -330,28 +315,21 @@ impl OptionForm {
                 Some(_) => name.starts_with(word.text),
                 None => !name.starts_with('-') && !word.ends_in_value(),
             };
-            return if word.is_open && may_follow {
-                Fit::Maybe
-            } else {
-                Fit::No
-            };
+            return Fit::Maybe.only_if(word.is_open && may_follow);
         };
         let Some(value) = &self.value else {
             let is_whole = !word.is_open || !name.starts_with('-') || option.rest.is_some();
             return if is_whole { Fit::Yes } else { Fit::Maybe };
         };
-        let rest = option
-            .rest
-            .map(|rest| rest.strip_prefix('=').unwrap_or(rest));
+        let rest = option.rest;
+        let rest = rest.map(|rest| rest.strip_prefix('=').unwrap_or(rest));
         let joined = match word.is_open {
             true => Some(Given::Begins(rest.unwrap_or_default())),
             false => rest.map(Given::Known),
         };
         let given = joined.into_iter().chain(word.next.map(Given::read));
-        given
-            .map(|given| given.fits(std::slice::from_ref(value)))
-            .max()
-            .unwrap_or(Fit::No)
+        let fits = given.map(|given| given.fits(std::slice::from_ref(value)));
+        fits.max().unwrap_or(Fit::No)
     }
 }
 
@@ -395,16 +373,10 @@ fn doubt_about(command: &ShellCommand) -> String {
         };
         return format!("cannot tell what `{name}` runs");
     }
+    let whole = written(command);
     match command.args.iter().find(|word| word.known().is_none()) {
-        Some(word) => format!(
-            "cannot tell what `{}` is in `{}`",
-            word.written,
-            written(command)
-        ),
-        None => format!(
-            "cannot tell which words of `{}` belong to its options",
-            written(command)
-        ),
+        Some(word) => format!("cannot tell what `{}` is in `{whole}`", word.written),
+        None => format!("cannot tell which words of `{whole}` belong to its options"),
     }
 }
 
@@ -464,11 +436,7 @@ fn fit_operands(given: &[GivenOperand<'_>], forms: &[OperandForm]) -> Fit {
                     let word = Given::read(one.word);
                     let is_open = matches!(word, Given::Open);
                     // An open word may be empty, or this word and more.
-                    let none = if is_open {
-                        below[at].min(Fit::Maybe)
-                    } else {
-                        Fit::No
-                    };
+                    let none = below[at].min(Fit::Maybe).only_if(is_open);
                     let taken = match form {
                         OperandForm::Word(words) => {
                             let usual = one.usual_name.map(Given::Known);
@@ -478,11 +446,7 @@ fn fit_operands(given: &[GivenOperand<'_>], forms: &[OperandForm]) -> Fit {
                         OperandForm::Rest | OperandForm::End => Fit::No,
                     };
                     let is_passed = is_open || one.may_be_value;
-                    taken.max(if is_passed {
-                        skipped.min(Fit::Maybe)
-                    } else {
-                        Fit::No
-                    })
+                    taken.max(skipped.min(Fit::Maybe).only_if(is_passed))
                 }
             };
         }
