@@ -398,5 +398,5 @@ fn words_of(start: &str) -> Option<RunsForm> {
 }
 
 fn expression_of(form: &str) -> Result<Regex, Complaint> {
-    Regex::new(form).map_err(|error| expression_error(&error.to_string()))
+    Regex::new(form).map_err(expression_error)
 }

@@ -114,20 +114,16 @@ impl Matcher {
 
     /// Sets the required access to the paths; the default is any.
     #[must_use]
-    pub fn access(self, access: Access) -> Matcher {
-        Matcher {
-            access: Some(access),
-            ..self
-        }
+    pub fn access(mut self, access: Access) -> Matcher {
+        self.access = Some(access);
+        self
     }
 
     /// Sets the meaning of uncertainty; the default is a match.
     #[must_use]
-    pub fn doubt(self, doubt: OnDoubt) -> Matcher {
-        Matcher {
-            doubt: Some(doubt),
-            ..self
-        }
+    pub fn doubt(mut self, doubt: OnDoubt) -> Matcher {
+        self.doubt = Some(doubt);
+        self
     }
 
     /// Adds a regular expression for the command line: as written, with continued lines joined, and
@@ -138,7 +134,7 @@ impl Matcher {
     pub fn command(mut self, written: &str) -> Result<Matcher, Complaint> {
         no_backspace(written)?;
         let form = RegexBuilder::new(written).multi_line(true).build();
-        self.command = Some(form.map_err(|error| expression_error(&error.to_string()))?);
+        self.command = Some(form.map_err(expression_error)?);
         Ok(self)
     }
 
@@ -204,11 +200,9 @@ impl Matcher {
             (self.condition.is_some(), OF_HOST),
             (self.except.is_some(), EXCEPT),
         ];
-        let set = all
-            .into_iter()
-            .filter(|(is_set, _)| *is_set)
-            .map(|(_, key)| key.to_string());
-        set.chain(self.fields.iter().map(|wanted| of_field(&wanted.field)))
+        let set = all.iter().filter(|(is_set, _)| *is_set);
+        set.map(|(_, key)| key.to_string())
+            .chain(self.fields.iter().map(|wanted| of_field(&wanted.field)))
             .collect()
     }
 
@@ -292,12 +286,8 @@ impl Matcher {
             let found = event.action().and_then(|action| action.command.as_deref());
             let wanted: Vec<&str> = self.runs.iter().map(|form| form.written.as_str()).collect();
             let found = found.map(shortened);
-            return Err(Mismatch::of(
-                "runs",
-                "command",
-                wanted.join("` or `"),
-                found,
-            ));
+            let wanted = wanted.join("` or `");
+            return Err(Mismatch::of("runs", "command", wanted, found));
         }
         if self.looks_at_paths() {
             self.path_query(None, event).decide(event, place)?;
@@ -328,7 +318,7 @@ impl Matcher {
     /// possible match, or text of an unknown key that the tool may run.
     pub(crate) fn find_command(&self, event: &Event, place: &PathBase) -> Option<RunsMatch> {
         let except = self.except.as_deref().filter(|except| {
-            except.names_commands() && except.lifts_tool_and_paths(self, event, place)
+            except.needs_command() && except.lifts_tool_and_paths(self, event, place)
         });
         self.find(event, except)
     }
@@ -341,7 +331,7 @@ impl Matcher {
 
     /// Builds the path query. If the matcher is about commands, only their paths count.
     fn path_query<'m>(&'m self, except: Option<&'m Matcher>, event: &Event) -> PathQuery<'m> {
-        let of_except = except.filter(|except| except.names_commands() && except.paths.is_empty());
+        let of_except = except.filter(|except| except.needs_command() && except.paths.is_empty());
         let is_meant = |one: &ShellCommand| {
             (self.runs.is_empty() || self.runs.iter().any(|form| form.may_meet(one)))
                 && !of_except.is_some_and(|except| except.takes_command(one))
@@ -379,11 +369,10 @@ impl Matcher {
         in_doubt: bool,
         except: Option<&Matcher>,
     ) -> Option<RunsMatch> {
-        let found = self.runs.iter().filter_map(|form| {
-            form.find(line, in_doubt, &|command| {
-                except.is_some_and(|except| except.takes_command(command))
-            })
-        });
+        let is_left_out =
+            |one: &ShellCommand| except.is_some_and(|except| except.takes_command(one));
+        let forms = self.runs.iter();
+        let found = forms.filter_map(|form| form.find(line, in_doubt, &is_left_out));
         found.min_by_key(|found| found.doubt.is_some())
     }
 
@@ -393,14 +382,11 @@ impl Matcher {
             return false;
         }
         match event.action().map(|action| &action.line) {
-            _ if !except.names_commands() => true,
+            _ if !except.needs_command() => true,
             // Each path belongs to an excepted command.
             Some(line) if self.looks_at_paths() && except.paths.is_empty() => {
-                line.doubt.is_none()
-                    && self
-                        .path_query(Some(except), event)
-                        .find(event, place)
-                        .is_none()
+                let query = self.path_query(Some(except), event);
+                line.doubt.is_none() && query.find(event, place).is_none()
             }
             Some(_) if !self.runs.is_empty() => self.find(event, Some(except)).is_none(),
             Some(line) => {
@@ -413,19 +399,12 @@ impl Matcher {
         }
     }
 
-    fn names_commands(&self) -> bool {
-        !self.runs.is_empty() || self.command.is_some()
-    }
-
     /// Returns true if this exception covers `own`, apart from commands.
     fn lifts_tool_and_paths(&self, own: &Matcher, event: &Event, place: &PathBase) -> bool {
-        if let Some(tool) = &self.tool
-            && tool.decide(event).is_err()
-        {
-            return false;
-        }
         let mut fields = self.fields.iter();
-        if fields.any(|wanted| wanted.decide(event).is_err()) {
+        if self.tool.iter().any(|tool| tool.decide(event).is_err())
+            || fields.any(|wanted| wanted.decide(event).is_err())
+        {
             return false;
         }
         if self.paths.is_empty() {
@@ -453,12 +432,9 @@ impl FieldMatch {
             return Ok(());
         }
         let found = text.as_deref().map(shortened);
-        Err(Mismatch::of(
-            &of_field(&self.field),
-            "value at that path",
-            self.form.to_string(),
-            found,
-        ))
+        let key = of_field(&self.field);
+        let wanted = self.form.to_string();
+        Err(Mismatch::of(&key, "value at that path", wanted, found))
     }
 }
 
@@ -469,10 +445,8 @@ fn fits_command(form: &Regex, text: &str) -> bool {
 
 /// Returns true if a gate's shell may run matching text of an unknown key.
 fn may_run(form: &Regex, event: &Event) -> bool {
-    event
-        .guessed_commands()
-        .iter()
-        .any(|other| fits_command(form, &other.text))
+    let mut others = event.guessed_commands().iter();
+    others.any(|other| fits_command(form, &other.text))
 }
 
 impl fmt::Display for Matcher {
@@ -506,9 +480,8 @@ impl fmt::Display for Matcher {
         parts.extend(self.condition.iter().map(ToString::to_string));
         parts.extend(self.except.iter().map(|except| format!("except {except}")));
         if parts.is_empty() {
-            f.write_str("every event")
-        } else {
-            f.write_str(&parts.join(", "))
+            return f.write_str("every event");
         }
+        f.write_str(&parts.join(", "))
     }
 }

@@ -105,12 +105,12 @@ pub fn check_expression(written: &str) -> Result<(), Complaint> {
     no_backspace(written)?;
     regex_syntax::parse(written)
         .map(drop)
-        .map_err(|error| expression_error(&error.to_string()))
+        .map_err(expression_error)
 }
 
 pub(crate) fn expression(written: &str) -> Result<Regex, Complaint> {
     no_backspace(written)?;
-    Regex::new(written).map_err(|error| expression_error(&error.to_string()))
+    Regex::new(written).map_err(expression_error)
 }
 
 /// In double quotes of TOML or JSON, `\b` is a backspace, which matches nothing.
@@ -125,16 +125,14 @@ pub(super) fn no_backspace(written: &str) -> Result<(), Complaint> {
 /// Truncates a large value for a message.
 pub(crate) fn shortened(text: &str) -> String {
     const LONGEST_SHOWN_CHARS: usize = 4096;
-    if text.len() <= LONGEST_SHOWN_CHARS {
-        return text.to_string();
-    }
     match text.char_indices().nth(LONGEST_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_string(),
     }
 }
 
-pub(crate) fn expression_error(picture: &str) -> Complaint {
+pub(crate) fn expression_error(error: impl fmt::Display) -> Complaint {
+    let picture = error.to_string();
     let last = picture.lines().last().unwrap_or_default();
     Complaint::new(last.trim_start_matches("error: "))
 }
@@ -151,8 +149,7 @@ impl Glob {
         let form = bytes::RegexBuilder::new(glob.regex())
             .dot_matches_new_line(true)
             .build();
-        form.map(Glob)
-            .map_err(|error| expression_error(&error.to_string()))
+        form.map(Glob).map_err(expression_error)
     }
 
     pub(crate) fn is_match(&self, text: impl AsRef<OsStr>) -> bool {
@@ -161,39 +158,31 @@ impl Glob {
 }
 
 pub(super) fn tool_glob(word: &str) -> Result<globset::Glob, Complaint> {
-    read_glob(
-        word,
-        GlobBuilder::new(word)
-            .case_insensitive(true)
-            .empty_alternates(true),
-    )
+    read_glob(word, GlobBuilder::new(word).case_insensitive(true))
 }
 
-/// Parses a path glob. As in a shell, `{,x}` is nothing or `x`.
 pub(crate) fn path_glob(written: &str) -> Result<globset::Glob, Complaint> {
-    read_glob(
-        written,
-        GlobBuilder::new(written)
-            .literal_separator(true)
-            .empty_alternates(true),
-    )
+    read_glob(written, GlobBuilder::new(written).literal_separator(true))
 }
 
-fn read_glob(written: &str, builder: &GlobBuilder<'_>) -> Result<globset::Glob, Complaint> {
+fn read_glob(written: &str, builder: &mut GlobBuilder<'_>) -> Result<globset::Glob, Complaint> {
     let mut depth = 0_usize;
     for c in written.chars() {
         match c {
-            '{' if depth == MAX_GLOB_DEPTH => {
-                let problem =
-                    format!("it has braces nested more than {MAX_GLOB_DEPTH} levels deep");
-                return Err(Complaint::new(problem));
-            }
             '{' => depth += 1,
             '}' => depth = depth.saturating_sub(1),
             _ => {}
         }
+        if depth > MAX_GLOB_DEPTH {
+            let problem = format!("it has braces nested more than {MAX_GLOB_DEPTH} levels deep");
+            return Err(Complaint::new(problem));
+        }
     }
-    builder.build().map_err(Complaint::of)
+    // As in a shell, `{,x}` is nothing or `x`.
+    builder
+        .empty_alternates(true)
+        .build()
+        .map_err(Complaint::of)
 }
 
 /// Matches a pattern with `*` (any text), `?` (one character) and `[…]` (one of these).

@@ -2,7 +2,7 @@
 
 use super::row::{Glob, Mismatch, tool_glob};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::{ActionKind, Event};
+use crate::engine::event::{Action, ActionKind, Event};
 
 #[derive(Debug, Clone)]
 pub(super) struct ToolMatch {
@@ -21,13 +21,10 @@ pub(super) enum ToolWord {
 
 impl ToolMatch {
     pub(super) fn read(written: &str) -> Result<ToolMatch, Complaint> {
-        let mut alternatives = Vec::new();
-        for word in written.split('|').map(str::trim) {
-            alternatives.push(tool_word(word)?);
-        }
+        let words = written.split('|').map(str::trim);
         Ok(ToolMatch {
             written: written.to_string(),
-            alternatives,
+            alternatives: words.map(tool_word).collect::<Result<_, _>>()?,
         })
     }
 
@@ -37,11 +34,8 @@ impl ToolMatch {
 
     pub(super) fn decide(&self, event: &Event) -> Result<(), Mismatch> {
         let name = event.given().string("toolName");
-        let kind = event.action().map(|action| action.kind);
         let fits = self.alternatives.iter().any(|word| match word {
-            ToolWord::Class(class) => {
-                kind == Some(*class) || class_fits_unknown(*class, event) || is_patch(*class, event)
-            }
+            ToolWord::Class(class) => event.action().is_some_and(|one| is_of_class(one, *class)),
             ToolWord::Name(_) | ToolWord::Form(_) => {
                 name.as_deref().is_some_and(|name| word.takes_name(name))
             }
@@ -49,7 +43,8 @@ impl ToolMatch {
         if fits {
             return Ok(());
         }
-        let found = name.or_else(|| kind.map(|kind| kind.word().to_string()));
+        let kind = event.action().map(|action| action.kind.word().to_string());
+        let found = name.or(kind);
         Err(Mismatch::of("tool", "tool", self.written.clone(), found))
     }
 }
@@ -66,10 +61,8 @@ impl ToolWord {
 
 /// Checks a pattern for [`Matcher::tool`](super::Matcher::tool).
 pub fn check_tool(written: &str) -> Result<(), Complaint> {
-    written
-        .split('|')
-        .map(str::trim)
-        .try_for_each(check_tool_word)
+    let mut words = written.split('|').map(str::trim);
+    words.try_for_each(check_tool_word)
 }
 
 /// Rejects words that cannot be tool names and would never match.
@@ -93,20 +86,13 @@ fn check_tool_word(word: &str) -> Result<(), Complaint> {
     tool_glob(word).map(drop)
 }
 
-/// An unknown tool with a command line counts as a shell.
-fn class_fits_unknown(class: ActionKind, event: &Event) -> bool {
-    class == ActionKind::Shell
-        && event
-            .action()
-            .is_some_and(|one| one.kind.is_unknown() && one.command.is_some())
-}
-
-/// A shell command with a patch also edits files.
-fn is_patch(class: ActionKind, event: &Event) -> bool {
-    matches!(class, ActionKind::Edit | ActionKind::Write)
-        && event
-            .action()
-            .is_some_and(|action| !action.patched().is_empty())
+/// Returns true if an action is of this kind. An unknown tool with a command line counts as a shell,
+/// and a shell command with a patch also edits files.
+fn is_of_class(action: &Action, class: ActionKind) -> bool {
+    let edits = matches!(class, ActionKind::Edit | ActionKind::Write);
+    action.kind == class
+        || class == ActionKind::Shell && action.kind.is_unknown() && action.command.is_some()
+        || edits && !action.patched().is_empty()
 }
 
 fn tool_word(word: &str) -> Result<ToolWord, Complaint> {
