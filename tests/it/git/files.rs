@@ -148,6 +148,43 @@ fn globs_and_types_choose_the_files() {
 }
 
 #[test]
+fn a_known_ending_says_the_type_and_the_content_where_there_is_none() {
+    let sandbox = Sandbox::new();
+    for (name, text) in [
+        ("a.py", "#!/bin/sh\n"),
+        ("b.rs", "#!/usr/bin/python3\n"),
+        ("run", "#!/usr/bin/env -S python3.12 -u\n"),
+        ("sh", "#!/bin/sh\n"),
+        ("LICENSE", "MIT License\n"),
+        ("data", "\0\u{1}"),
+        ("logo.png", ""),
+    ] {
+        fs::write(sandbox.at(name), text).unwrap();
+    }
+    for (wanted, files) in [
+        ("python", &["a.py", "run", "gone"][..]),
+        ("shell", &["sh", "gone"]),
+        ("text", &["a.py", "b.rs", "run", "sh", "LICENSE", "gone"]),
+        ("binary", &["data", "logo.png", "gone"]),
+        ("executable", &["gone"]),
+    ] {
+        let table = format!("[[rule]]\nevent = 'tool.pre'\ntype = '{wanted}'\ndeny = 'it is'\n");
+        fs::write(sandbox.at("hookrun.toml"), table).unwrap();
+        for name in [
+            "a.py", "b.rs", "run", "sh", "LICENSE", "data", "logo.png", "gone",
+        ] {
+            let context = format!(r#"{{"toolName": "Write", "toolInput": {{"path": "{name}"}}}}"#);
+            let ran = sandbox.hookrun(&["run", "tool.pre"], context.as_bytes());
+            if files.contains(&name) {
+                ran.blocks("it is");
+            } else {
+                ran.allows();
+            }
+        }
+    }
+}
+
+#[test]
 fn executables_are_those_in_git() {
     let git = lister("commit.pre", "type=executable");
     git.hookrun("w", &["install", "git"]).exits(0);

@@ -1,6 +1,5 @@
 //! File types, by name extension, else by the first bytes.
 
-use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::engine::complaint::{self, Complaint};
@@ -65,14 +64,11 @@ impl WantedType {
     pub(super) fn read(written: &str) -> Result<WantedType, Complaint> {
         let found = names().find(|name| *name == written);
         found.map(WantedType).ok_or_else(|| {
-            let problem = match complaint::nearest(written, names()) {
-                Some(nearest) => format!("unknown file type; did you mean `{nearest}`?"),
-                None => format!(
-                    "unknown file type; the types are {}",
-                    names().collect::<Vec<_>>().join(", ")
-                ),
+            let cure = match complaint::nearest(written, names()) {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => format!("the types are {}", names().collect::<Vec<_>>().join(", ")),
             };
-            Complaint::new(problem)
+            Complaint::new(format!("unknown file type; {cure}"))
         })
     }
 
@@ -82,8 +78,7 @@ impl WantedType {
         if self.0 == EXECUTABLE {
             return facts.is_none_or(|facts| facts.is_executable);
         }
-        let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-        if let Some(by_ending) = type_of_ending(&ending.to_ascii_lowercase()) {
+        if let Some(by_ending) = type_by_ending(path) {
             return self.0 == by_ending || self.0 == TEXT && by_ending != BINARY;
         }
         let Some(start) = facts.and_then(|facts| facts.start.as_deref()) else {
@@ -102,8 +97,7 @@ impl WantedType {
 }
 
 pub(crate) fn needs_content(path: &Path) -> bool {
-    let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-    type_of_ending(&ending.to_ascii_lowercase()).is_none()
+    type_by_ending(path).is_none()
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
@@ -111,22 +105,20 @@ fn names() -> impl Iterator<Item = &'static str> {
     of_endings.chain([TEXT, BINARY, EXECUTABLE])
 }
 
-fn type_of_ending(ending: &str) -> Option<&'static str> {
-    if BINARY_ENDINGS.contains(&ending) {
+fn type_by_ending(path: &Path) -> Option<&'static str> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    if BINARY_ENDINGS.contains(&&*ending) {
         return Some(BINARY);
     }
-    let known = TYPES
-        .iter()
-        .find(|(_, endings, _)| endings.contains(&ending));
-    known.map(|(name, ..)| *name)
+    let mut types = TYPES.iter();
+    let known = types.find(|(_, endings, _)| endings.contains(&&*ending))?;
+    Some(known.0)
 }
 
 /// Returns the interpreter in a script's first line, without folder and version.
 fn interpreter(start: &[u8]) -> Option<&str> {
-    let line = start
-        .strip_prefix(b"#!")?
-        .split(|byte| *byte == b'\n')
-        .next()?;
+    let mut lines = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n');
+    let line = lines.next()?;
     let program = program_of_line(std::str::from_utf8(line).ok()?)?;
     let name = program.rsplit('/').next()?;
     Some(name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
@@ -140,42 +132,4 @@ pub(crate) fn program_of_line(line: &str) -> Option<&str> {
         return Some(program);
     }
     words.find(|word| !word.starts_with('-') && !word.contains('='))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn is_a(wanted: &str, path: &str, start: Option<&str>) -> bool {
-        let facts = start.map(|start| FileFacts {
-            is_executable: false,
-            start: Some(start.as_bytes().to_vec()),
-        });
-        let wanted = WantedType::read(wanted).unwrap();
-        wanted.may_be(Path::new(path), facts.as_ref())
-    }
-
-    #[test]
-    fn a_known_ending_says_the_type_and_the_first_line_where_there_is_none() {
-        assert!(is_a("python", "a/b.py", None));
-        assert!(is_a("text", "a/b.PY", None));
-        assert!(!is_a("python", "a/b.rs", Some("#!/usr/bin/python3\n")));
-        assert!(is_a(
-            "python",
-            "bin/run",
-            Some("#!/usr/bin/env -S python3.12 -u\n")
-        ));
-        assert!(is_a("shell", "bin/run", Some("#!/bin/sh\n")));
-        assert!(!is_a("shell", "bin/run", Some("#!/usr/bin/env python3\n")));
-        assert!(!is_a("python", "LICENSE", Some("MIT License\n")));
-        assert!(is_a("text", "LICENSE", Some("MIT License\n")));
-        assert!(is_a("binary", "data", Some("\0\u{1}")));
-        assert!(!is_a("text", "logo.png", None));
-    }
-
-    #[test]
-    fn a_file_that_cannot_be_read_may_be_of_any_type() {
-        assert!(is_a("python", "bin/gone", None));
-        assert!(is_a("executable", "bin/gone", None));
-    }
 }
