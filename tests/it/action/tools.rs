@@ -272,6 +272,52 @@ fn a_given_action_must_have_its_shape() {
 }
 
 #[test]
+fn a_program_may_work_in_every_folder_that_is_entered() {
+    for (command, files) in [
+        (
+            "rm x; cd a; cd ../b",
+            &["x", "a/x", "../b/x", "a/../b/x"][..],
+        ),
+        ("rm x; pushd /a; cd $x; cd -", &["x", "/a/x"]),
+        (
+            "rm x; git -C a apply --directory=b; patch -d c; tar -xC d",
+            &[
+                "x",
+                ".",
+                "a/x",
+                "a/.",
+                "b/x",
+                "b/.",
+                "a/b/x",
+                "a/b/.",
+                "c/x",
+                "c/.",
+                "a/b/c/x",
+                "a/b/c/.",
+                "d/x",
+                "d/.",
+                "a/b/c/d/x",
+                "a/b/c/d/.",
+            ],
+        ),
+        ("rm x; cd", &["x", "~/x"]),
+        ("sudo A=b -D a rm -D c b", &["c", "b", "a/c", "a/b"]),
+        (
+            "sudo -u x -D a rm b; env -C c sh -c 'rm d; rm e'",
+            &[
+                "b", "d", "e", "a/b", "a/d", "a/e", "c/b", "c/d", "c/e", "a/c/b", "a/c/d", "a/c/e",
+            ],
+        ),
+    ] {
+        let action = derive("Bash", &json!({ "command": command }));
+        assert_eq!(action.paths, files, "{command}");
+    }
+    let many = format!("rm x; {}", "cd x;".repeat(1000));
+    let action = derive("Bash", &json!({ "command": many }));
+    assert!(action.paths.len() <= 18);
+}
+
+#[test]
 fn what_a_program_writes_or_removes_is_a_path() {
     for (command, files) in [
         ("rm -rf 'a b' *.pem -- -x", &["a b", "*.pem", "-x"][..]),

@@ -97,10 +97,8 @@ impl LineEffects {
         for (folders, of_line) in [(self.folders.as_slice(), true), (begun, false)] {
             let mut moved = Vec::new();
             for folder in folders.iter().map(|folder| folder.trim_end_matches('/')) {
-                for effect in effects.iter().filter(|effect| is_relative(&effect.path)) {
-                    if of_line && effect.is_placed {
-                        continue;
-                    }
+                let open = effects.iter().filter(|one| !(of_line && one.is_placed));
+                for effect in open.filter(|effect| is_relative(&effect.path)) {
                     moved.push(Effect {
                         path: format!("{folder}/{}", effect.path),
                         ..effect.clone()
@@ -138,10 +136,8 @@ impl LineEffects {
             self.add(file.to_string(), Access::Write, Reach::Itself);
         }
         let skipped = usize::from(words.has_command);
-        let operands: Vec<&ShellWord> = words.operands[skipped..]
-            .iter()
-            .map(|operand| operand.word)
-            .collect();
+        let operands = words.operands[skipped..].iter();
+        let operands: Vec<&ShellWord> = operands.map(|operand| operand.word).collect();
         if !words.has('!') {
             self.operands(&words, &operands, args);
         }
@@ -149,11 +145,10 @@ impl LineEffects {
 
     fn operands(&mut self, words: &GivenWords<'_>, all: &[&ShellWord], args: &[ShellWord]) {
         let into = words.values('&').next();
-        let deep = if words.has('_') {
-            Reach::Below
-        } else {
-            Reach::Itself
-        };
+        let mut deep = Reach::Itself;
+        if words.has('_') {
+            deep = Reach::Below;
+        }
         let first = usize::from(!words.has('='));
         let others = all.get(first..).unwrap_or_default();
         match words.row.files {
@@ -174,7 +169,8 @@ impl LineEffects {
             Operands::Copies => self.put(all, into, Access::Read, deep),
             Operands::CopiesHere => {
                 let last = all.last().and_then(|last| last.text.as_deref());
-                if !last.is_some_and(is_elsewhere) {
+                let host = last.and_then(|last| last.split_once(':'));
+                if host.is_none_or(|(host, _)| host.contains('/')) {
                     self.put(all, into, Access::Read, deep);
                 }
             }
@@ -187,17 +183,13 @@ impl LineEffects {
                 }
             }
             Operands::TrackedAfter => {
-                let dashes = words
-                    .before_dashes
-                    .map_or(all.len(), |before| before.saturating_sub(1));
+                let dashes = words.before_dashes;
+                let dashes = dashes.map_or(all.len(), |before| before.saturating_sub(1));
                 let (before, after) = all.split_at(dashes.min(all.len()));
                 self.words(after, Access::Write, Reach::Tracked);
-                for word in before
-                    .iter()
-                    .filter(|word| word.beginning().starts_with('.'))
-                {
-                    self.word(word, Access::Write, Reach::Tracked);
-                }
+                let mut before = before.to_vec();
+                before.retain(|word| word.beginning().starts_with('.'));
+                self.words(&before, Access::Write, Reach::Tracked);
             }
             Operands::Patches if self.has_patch => {}
             Operands::Patches => {
@@ -286,15 +278,18 @@ impl LineEffects {
         let folder = target.trim_end_matches('/');
         for source in sources {
             let source = source.text.as_deref();
-            let name = source.map_or("*", base_name);
+            let name = source.map_or("*", |source| {
+                let path = source.trim_end_matches('/');
+                path.rsplit('/').next().unwrap_or(path)
+            });
             // `rsync a/ b` copies the content of the folder.
             let is_content = source.is_some_and(|source| source.ends_with('/'));
-            let (path, reach) = if is_content && deep == Reach::Below {
-                (folder.to_string(), Reach::Into)
-            } else if deep == Reach::Below {
-                (format!("{folder}/{name}"), Reach::Into)
-            } else {
-                (format!("{folder}/{name}"), Reach::Itself)
+            let (path, reach) = match deep {
+                Reach::Below if is_content => (folder.to_string(), Reach::Into),
+                Reach::Below => (format!("{folder}/{name}"), Reach::Into),
+                Reach::Itself | Reach::Into | Reach::Tracked => {
+                    (format!("{folder}/{name}"), Reach::Itself)
+                }
             };
             if let Some(effect) = self.add(path, Access::Write, reach) {
                 effect.is_pattern = name.contains(['*', '?', '[']);
@@ -365,54 +360,10 @@ fn is_relative(path: &str) -> bool {
     !path.starts_with(['/', '~', UNKNOWN_PART]) && !path.starts_with(TOP_FOLDER)
 }
 
-fn is_elsewhere(operand: &str) -> bool {
-    operand
-        .split_once(':')
-        .is_some_and(|(host, _)| !host.contains('/'))
-}
-
-fn base_name(path: &str) -> &str {
-    let path = path.trim_end_matches('/');
-    path.rsplit_once('/').map_or(path, |(_, name)| name)
-}
-
 /// Returns the file name that a download of this URL gets.
 fn last_part(address: &str) -> Option<&str> {
     let path = address.split(['?', '#']).next()?;
     let path = path.split_once("://").map_or(path, |(_, path)| path);
-    path.rsplit_once('/')
-        .map(|(_, name)| name)
-        .filter(|name| !name.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::shell;
-
-    #[test]
-    fn a_program_may_work_in_every_folder_that_is_entered() {
-        for (command, folders) in [
-            ("cd a && rm x; cd ../b", &["a", "../b", "a/../b"][..]),
-            ("pushd /a; cd $x; cd -", &["/a"]),
-            (
-                "git -C a apply --directory=b; patch -d c; tar -xC d",
-                &["a", "b", "a/b", "c", "a/b/c", "d", "a/b/c/d"],
-            ),
-            ("cd", &["~"]),
-            ("sudo A=b -D a rm -D c b", &["a"]),
-            (
-                "sudo -u x -D a rm b; env -C c sh -c 'rm d; rm e'",
-                &["a", "c", "a/c"],
-            ),
-        ] {
-            assert_eq!(
-                LineEffects::read(&shell::read(command), Vec::new()).folders,
-                folders,
-                "{command}"
-            );
-        }
-        let many = shell::read(&"cd x;".repeat(1000));
-        assert!(LineEffects::read(&many, Vec::new()).folders.len() <= MOST_FOLDERS + 1);
-    }
+    let (_, name) = path.rsplit_once('/')?;
+    Some(name).filter(|name| !name.is_empty())
 }
