@@ -94,21 +94,16 @@ impl Action {
         if !raw.starts_with('{') {
             return Err(wrong("it is not an object"));
         }
-        let kind = match child(raw, "kind") {
-            None => return Err(wrong("it has no `kind`")),
-            Some(word) => string_text(word)
-                .and_then(|word| ActionKind::from_word(&word))
-                .ok_or_else(|| {
-                    let words: Vec<&str> = TOOLS.iter().map(|class| class.word).collect();
-                    wrong(&format!("`kind` is not one of {}", words.join(", ")))
-                })?,
-        };
-        let command = match child(raw, "command") {
-            None | Some("null") => None,
-            Some(text) => {
-                Some(string_text(text).ok_or_else(|| wrong("`command` is not a string"))?)
-            }
-        };
+        let word = child(raw, "kind").ok_or_else(|| wrong("it has no `kind`"))?;
+        let kind = string_text(word).and_then(|word| ActionKind::from_word(&word));
+        let kind = kind.ok_or_else(|| {
+            let words: Vec<&str> = TOOLS.iter().map(|class| class.word).collect();
+            wrong(&format!("`kind` is not one of {}", words.join(", ")))
+        })?;
+        let command = child(raw, "command").filter(|text| *text != "null");
+        let command = command
+            .map(|text| string_text(text).ok_or_else(|| wrong("`command` is not a string")))
+            .transpose()?;
         let mut action = Action::new(kind, strings(raw, "paths")?);
         action.resolved = strings(raw, "resolved")?;
         match derived.filter(|derived| derived.command == command) {
@@ -188,12 +183,10 @@ impl Action {
             commands.extend(commands::all_text(tool_input));
         }
         let named = NamedPaths::read(kind, input);
-        let is_shell = kind == ActionKind::Shell;
-        let patched = if is_shell {
-            Vec::new()
-        } else {
-            paths::patched_in_input(tool_input)
-        };
+        let mut patched = Vec::new();
+        if kind != ActionKind::Shell {
+            patched = paths::patched_in_input(tool_input);
+        }
         if kind == ActionKind::Edit && !patched.is_empty() {
             commands.clear();
         }
@@ -209,13 +202,8 @@ impl Action {
         }
         action.line = shell::read_all(&commands);
         action.line.doubt = doubt.or(action.line.doubt);
-        // A single command may be large, so move it.
-        let only = if commands.len() == 1 {
-            commands.pop()
-        } else {
-            None
-        };
-        action.command = Some(only.unwrap_or_else(|| commands.join("\n")));
+        // A single command may be large, so it is moved.
+        action.command = commands.into_iter().reduce(with_line);
         action.add_effects(action.patch(), &named.folders);
         action
     }
@@ -232,41 +220,29 @@ impl Action {
         }
         // Text outside of the calls is still input of an unknown tool.
         let known = whole.command.as_deref().unwrap_or_default();
-        match self
-            .command
-            .as_ref()
-            .is_none_or(|text| text.lines().all(|one| known.contains(one)))
-        {
-            true => whole.paths.extend(self.paths),
-            false => {
-                kinds.push(ActionKind::Shell);
-                whole.add(self);
-            }
+        let mut lines = self.command.iter().flat_map(|text| text.lines());
+        if lines.all(|one| known.contains(one)) {
+            whole.paths.extend(self.paths);
+        } else {
+            kinds.push(ActionKind::Shell);
+            whole.add(self);
         }
         whole.paths = distinct(whole.paths);
-        whole.kind = GRAVEST
-            .iter()
-            .copied()
-            .find(|one| kinds.contains(one))
-            .unwrap_or(whole.kind);
+        let gravest = GRAVEST.iter().find(|one| kinds.contains(one));
+        whole.kind = *gravest.unwrap_or(&whole.kind);
         whole
     }
 
     fn add(&mut self, other: Action) {
-        match (&mut self.command, other.command) {
-            (Some(own), Some(more)) => {
-                own.push('\n');
-                own.push_str(&more);
-            }
-            (own, more) => *own = own.take().or(more),
-        }
+        let commands = self.command.take().into_iter().chain(other.command);
+        self.command = commands.reduce(with_line);
         let before = self.line.commands.len();
         self.line.commands.extend(other.line.commands);
-        self.effects
-            .extend(other.effects.into_iter().map(|effect| Effect {
-                command: effect.command.map(|number| before + number),
-                ..effect
-            }));
+        let effects = other.effects.into_iter().map(|effect| Effect {
+            command: effect.command.map(|number| before + number),
+            ..effect
+        });
+        self.effects.extend(effects);
         self.line.doubt = self.line.doubt.take().or(other.line.doubt);
         self.paths.extend(other.paths);
     }
@@ -301,9 +277,8 @@ impl Action {
 
     /// Returns other texts of a shell's input that it may run.
     pub(super) fn guessed_commands(&self, context: &Context) -> Vec<GuessedCommand> {
-        let input = context
-            .raw("toolInput")
-            .filter(|_| self.kind == ActionKind::Shell);
+        let input = context.raw("toolInput");
+        let input = input.filter(|_| self.kind == ActionKind::Shell);
         let texts = input.map_or_else(Vec::new, |input| commands::other_texts(&opened(input)));
         let guesses = texts.into_iter().map(|text| GuessedCommand {
             line: shell::read(&text),
@@ -324,6 +299,12 @@ impl Action {
 
 fn no_command() -> String {
     "the tool input has no command".to_string()
+}
+
+fn with_line(mut text: String, more: String) -> String {
+    text.push('\n');
+    text.push_str(&more);
+    text
 }
 
 fn strings(raw: &str, key: &str) -> Result<Vec<String>, Complaint> {
@@ -358,16 +339,6 @@ pub(crate) enum FileMode {
     NoFile,
 }
 
-impl FileMode {
-    fn read(mode: &str) -> FileMode {
-        match mode {
-            "100755" => FileMode::Executable,
-            "120000" | "160000" => FileMode::NoFile,
-            _ => FileMode::Plain,
-        }
-    }
-}
-
 impl PathChange {
     /// Reads a context's `changes`, if any. Fails unless they are a list of paths or of objects
     /// with a `path`.
@@ -375,14 +346,10 @@ impl PathChange {
         let Some(changes) = context.raw("changes").filter(|raw| *raw != "null") else {
             return Ok(None);
         };
-        let all = elements(changes)
-            .ok_or("it is not a list")
-            .and_then(|list| {
-                let all: Option<Vec<_>> = list.iter().map(|one| Self::read(one.get())).collect();
-                all.ok_or("an entry has no `path`")
-            });
+        let list = elements(changes).ok_or_else(|| unreadable("changes", "it is not a list"))?;
+        let all: Option<Vec<_>> = list.iter().map(|one| Self::read(one.get())).collect();
+        let all = all.ok_or_else(|| unreadable("changes", "an entry has no `path`"));
         all.map(Some)
-            .map_err(|problem| unreadable("changes", problem))
     }
 
     fn read(raw: &str) -> Option<PathChange> {
@@ -395,7 +362,13 @@ impl PathChange {
             match (key_text(key).as_ref(), text) {
                 ("path", text) => path = text,
                 ("pathHex", Some(digits)) => file = bytes_of(&digits),
-                ("mode", Some(digits)) => mode = FileMode::read(&digits),
+                ("mode", Some(digits)) => {
+                    mode = match digits.as_str() {
+                        "100755" => FileMode::Executable,
+                        "120000" | "160000" => FileMode::NoFile,
+                        _ => FileMode::Plain,
+                    };
+                }
                 ("status", text) => {
                     status = text.filter(|text| text.starts_with(|c: char| c.is_ascii_uppercase()));
                 }
@@ -437,13 +410,13 @@ impl PathChange {
     /// nor submodules.
     pub(crate) fn files(changes: &[PathChange]) -> Vec<&PathChange> {
         let mut seen = HashSet::new();
-        let newest = changes
-            .iter()
-            .filter(move |change| seen.insert(&change.file));
-        newest
-            .filter(|change| !matches!(change.status.as_str(), "D" | "R"))
-            .filter(|change| change.mode != FileMode::NoFile)
-            .collect()
+        let mut files: Vec<&PathChange> = changes.iter().collect();
+        files.retain(|change| {
+            seen.insert(&change.file)
+                && !matches!(change.status.as_str(), "D" | "R")
+                && change.mode != FileMode::NoFile
+        });
+        files
     }
 }
 
@@ -474,11 +447,8 @@ fn each_call(
         let mut calls = Vec::new();
         commands::find_calls(&input, "toolInput", 0, &mut calls)?;
         for call in calls {
-            visit(ToolInput::read(
-                call.kind,
-                &opened(call.input),
-                &call.place,
-            )?);
+            let input = opened(call.input);
+            visit(ToolInput::read(call.kind, &input, &call.place)?);
         }
     }
     Ok(Some(kind))
