@@ -62,26 +62,21 @@ fn with_links(
         return event;
     }
     let is_guessed = needs_paths && event.spec().blocks;
-    let Guesses {
-        texts: guessed,
-        is_whole: has_all_guesses,
-    } = if is_guessed {
-        action.guessed_paths(event.given())
-    } else {
-        Guesses::default()
-    };
+    let mut guessed = Guesses::default();
+    if is_guessed {
+        guessed = action.guessed_paths(event.given());
+    }
     if action.paths.is_empty() && action.effects.is_empty() && !is_guessed {
         return event;
     }
     let place = surroundings.place(&event);
-    let home = surroundings.home.as_deref();
     let mut walk = Walk {
         cwd: &place.cwd,
-        home,
+        home: surroundings.home.as_deref(),
         bases: Vec::new(),
         names_left: MOST_NAMES,
     };
-    if !(action.paths.is_empty() && action.effects.is_empty() && guessed.is_empty()) {
+    if !(action.paths.is_empty() && action.effects.is_empty() && guessed.texts.is_empty()) {
         if needs_paths {
             for root in hooks.iter().filter_map(|hook| hook.root.as_deref()) {
                 walk.add_base(root);
@@ -91,13 +86,12 @@ fn with_links(
         walk.add_base(&place.cwd);
     }
     // A host with files elsewhere reports the link targets itself.
-    let paths = if action.resolved.is_empty() {
-        action.paths.as_slice()
-    } else {
-        &[]
-    };
+    let mut paths = action.paths.as_slice();
+    if !action.resolved.is_empty() {
+        paths = &[];
+    }
     let resolved = walk.ends(paths);
-    let guesses = walk.ends(&guessed);
+    let guesses = walk.ends(&guessed.texts);
     let mut is_whole = resolved.is_some() && guesses.is_some();
     let mut effects = Vec::new();
     for effect in action.effects.iter().filter(|_| needs_paths) {
@@ -121,58 +115,41 @@ fn with_links(
         is_whole,
         effects,
         guesses: guesses.unwrap_or_default(),
-        has_all_guesses,
+        has_all_guesses: guessed.is_whole,
         files: if !event.changes().is_empty() && needs_types {
-            look_at_changes(event.changes(), &place.cwd)
+            // They need not be on disk.
+            let files = PathChange::files(event.changes()).into_iter();
+            look_at(files.map(|one| (place.cwd.join(&one.file), one.mode == FileMode::Executable)))
         } else if event.changes().is_empty() && needs_files {
             let named = action.paths.iter().map(|path| place.cwd.join(path));
-            look_at_files(named.chain(resolved.iter().cloned()))
+            look_at(named.chain(resolved.iter().cloned()).filter_map(with_mode))
         } else {
             HashMap::new()
         },
         folders,
     };
-    let texts = resolved
-        .into_iter()
-        .map(|path| path.to_string_lossy().into_owned());
+    let texts = resolved.iter().map(|path| path.to_string_lossy().into());
     event.with_links(texts.collect(), links)
 }
 
-/// Reads the facts about files that exist after these changes. They need not be on disk.
-fn look_at_changes(changes: &[PathChange], cwd: &Path) -> HashMap<PathBuf, FileFacts> {
-    let mut seen = HashMap::new();
-    for change in PathChange::files(changes) {
-        let path = cwd.join(&change.file);
+/// Reads the facts about files, of which it is known whether they are executable.
+fn look_at(files: impl Iterator<Item = (PathBuf, bool)>) -> HashMap<PathBuf, FileFacts> {
+    let seen = files.map(|(path, is_executable)| {
+        let is_read = kind::needs_content(&path) && path.is_file();
+        let start = is_read.then(|| first_bytes(&path)).flatten();
         let facts = FileFacts {
-            is_executable: change.mode == FileMode::Executable,
-            start: start_of(&path),
+            is_executable,
+            start,
         };
-        seen.insert(path, facts);
-    }
-    seen
+        (path, facts)
+    });
+    seen.collect()
 }
 
-fn look_at_files(paths: impl Iterator<Item = PathBuf>) -> HashMap<PathBuf, FileFacts> {
-    let mut seen = HashMap::new();
-    for path in paths {
-        let Some(meta) = path.metadata().ok().filter(Metadata::is_file) else {
-            continue;
-        };
-        let facts = FileFacts {
-            is_executable: meta.permissions().mode() & 0o111 != 0,
-            start: start_of(&path),
-        };
-        seen.insert(path, facts);
-    }
-    seen
-}
-
-fn start_of(path: &Path) -> Option<Vec<u8>> {
-    let is_file = || path.metadata().is_ok_and(|meta| meta.is_file());
-    if kind::needs_content(path) && is_file() {
-        return first_bytes(path);
-    }
-    None
+/// Returns whether a file is executable; `None` if it is none.
+fn with_mode(path: PathBuf) -> Option<(PathBuf, bool)> {
+    let meta = path.metadata().ok().filter(Metadata::is_file)?;
+    Some((path, meta.permissions().mode() & 0o111 != 0))
 }
 
 struct Walk<'s> {
@@ -204,10 +181,8 @@ impl Walk<'_> {
             let absolute = self.cwd.join(path);
             let end = self.end(&absolute)?;
             // Programs that resolve `..` in the text reach a different file than the kernel does.
-            if absolute
-                .components()
-                .any(|part| part == Component::ParentDir)
-            {
+            let mut parts = absolute.components();
+            if parts.any(|part| part == Component::ParentDir) {
                 let other = self.end(&tidy(&absolute))?;
                 besides.extend((other != end).then_some(other));
             }
@@ -231,10 +206,8 @@ impl Walk<'_> {
 
     fn real(&mut self, absolute: &Path) -> Result<PathBuf, Stuck> {
         let known = self.bases.iter().find_map(|(named, real)| {
-            absolute
-                .strip_prefix(named)
-                .ok()
-                .map(|below| (real.clone(), below))
+            let below = absolute.strip_prefix(named).ok()?;
+            Some((real.clone(), below))
         });
         let (mut done, rest) = known.unwrap_or_else(|| (PathBuf::from("/"), absolute));
         let mut left = reversed(rest);
