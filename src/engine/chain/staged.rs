@@ -11,21 +11,11 @@ use crate::engine::hook::{ChangeVerdict, Departure, Hook, StagedFolder};
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
 use crate::engine::run::{Ending, Trace};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct StagedPlace {
     usual: PathBuf,
     files: Vec<PathBuf>,
-    folder: Result<Option<StagedFolder>, Complaint>,
-}
-
-impl Default for StagedPlace {
-    fn default() -> StagedPlace {
-        StagedPlace {
-            usual: PathBuf::new(),
-            files: Vec::new(),
-            folder: Ok(None),
-        }
-    }
+    folder: Option<Result<StagedFolder, Complaint>>,
 }
 
 impl StagedPlace {
@@ -43,10 +33,7 @@ impl StagedPlace {
         let place = surroundings.place(event);
         let files = hook.files_of(event, &place);
         let usual = hook.folder.clone().unwrap_or(place.cwd);
-        let folder = match staged {
-            Some(staged) => staged.enter(hook, &files, &usual),
-            None => Ok(None),
-        };
+        let folder = staged.and_then(|staged| staged.enter(hook, &files, &usual).transpose());
         StagedPlace {
             usual,
             files,
@@ -58,7 +45,7 @@ impl StagedPlace {
         if !hook.takes_files() {
             return None;
         }
-        let Ok(Some(folder)) = &self.folder else {
+        let Some(Ok(folder)) = &self.folder else {
             return Some(HandedFiles::new(self.usual.clone(), self.files.clone()));
         };
         let files = self.files.iter().map(|file| folder.find(file)).collect();
@@ -67,8 +54,8 @@ impl StagedPlace {
 
     pub(super) fn adapt<'j>(&'j self, mut job: Job<'j>) -> Job<'j> {
         match &self.folder {
-            Ok(None) => {}
-            Ok(Some(folder)) => {
+            None => {}
+            Some(Ok(folder)) => {
                 job.cwd = Some(folder.cwd.clone());
                 for (name, value) in &folder.variables {
                     job.variables.retain(|(known, _)| known != name);
@@ -82,7 +69,7 @@ impl StagedPlace {
                     }
                 }
             }
-            Err(error) => job.runs = Err(error.clone()),
+            Some(Err(error)) => job.runs = Err(error.clone()),
         }
         job
     }
@@ -96,7 +83,7 @@ impl StagedPlace {
         trace: &mut Trace,
         blocked: Departure,
     ) -> bool {
-        let (Some(staged), Ok(Some(_))) = (&engine.staged, &self.folder) else {
+        let (Some(staged), Some(Ok(_))) = (&engine.staged, &self.folder) else {
             return false;
         };
         let decision = trace.ending.verdict().map(|verdict| &verdict.decision);
@@ -119,9 +106,8 @@ impl StagedPlace {
                 trace.ending = Ending::Answered(Verdict::new(decision, ContractRule::NonZeroExit));
             }
             Err(error) => {
-                trace.ending = Ending::Errored {
-                    problem: error.to_string(),
-                };
+                let problem = error.to_string();
+                trace.ending = Ending::Errored { problem };
             }
         }
         false
