@@ -43,11 +43,9 @@ pub fn run(
     let started = Instant::now();
     let spec = event.spec().clone();
     let trace = surroundings.trace_context(event);
+    let hooks = plan.hooks().map(|planned| Arc::clone(&planned.hook));
     let mut chain = Chain {
-        hooks: plan
-            .hooks()
-            .map(|planned| Arc::clone(&planned.hook))
-            .collect(),
+        hooks: hooks.collect(),
         original: spec.conduct.isolated.then(|| event.clone()),
         event: event.clone(),
         merger: Merger::new(&spec),
@@ -81,8 +79,7 @@ pub fn run(
         runs,
         ..
     } = chain;
-    let is_stopped = engine.is_aborted();
-    if spec.blocks && is_stopped {
+    if spec.blocks && engine.is_aborted() {
         merger.block(interruption(engine.stopped_by()));
     }
     let outcome = merger.finish();
@@ -235,11 +232,8 @@ impl Chain<'_> {
                     rewriter.name
                 ));
                 self.merge_again(&turn.hook, &trace, has_rewritten);
-                self.runs.push(HookRun::new(
-                    &turn.hook,
-                    &self.event,
-                    Fate::Ran(Box::new(trace)),
-                ));
+                let fate = Fate::Ran(Box::new(trace));
+                self.runs.push(HookRun::new(&turn.hook, &self.event, fate));
             }
         }
     }
@@ -313,20 +307,17 @@ impl Chain<'_> {
                 ..HookTurn::whole(hook)
             }];
         };
-        let mut turns = Vec::new();
-        for part in convention.parts(seen, &hook.matcher) {
-            let mut turn = HookTurn {
-                part,
-                arguments: convention.arguments(seen),
-                place: place.clone(),
-                ..HookTurn::whole(hook)
-            };
-            if let Some(field) = convention.edits() {
-                turn.edited = Some(self.edited_file(field, hook));
-            }
-            turns.push(turn);
-        }
-        turns
+        let parts = convention.parts(seen, &hook.matcher).into_iter();
+        let turns = parts.map(|part| HookTurn {
+            hook: Arc::clone(hook),
+            part,
+            arguments: convention.arguments(seen),
+            edited: convention
+                .edits()
+                .map(|field| self.edited_file(field, hook)),
+            place: place.clone(),
+        });
+        turns.collect()
     }
 
     fn edited_file(&self, field: EditedField, hook: &Hook) -> Result<EditedFile, Complaint> {
@@ -338,16 +329,15 @@ impl Chain<'_> {
             }
         }
         let session = event.context().string("sessionId");
-        let folder = self
-            .surroundings
-            .state_folder(session.as_deref(), &hook.name)
-            .map_err(|error| {
-                Complaint::with_cure(
-                    format!("hookrun cannot create a state folder for it: {error}"),
-                    "check the free disk space and the permissions of hookrun's state folder, or \
-                     set XDG_STATE_HOME to another folder",
-                )
-            })?;
+        let surroundings = self.surroundings;
+        let folder = surroundings.state_folder(session.as_deref(), &hook.name);
+        let folder = folder.map_err(|error| {
+            Complaint::with_cure(
+                format!("hookrun cannot create a state folder for it: {error}"),
+                "check the free disk space and the permissions of hookrun's state folder, or \
+                 set XDG_STATE_HOME to another folder",
+            )
+        })?;
         let unique = format!("{}-{}", self.trace.span, self.runs.len());
         EditedFile::copy(field, event, &folder.join(unique))
     }
@@ -356,13 +346,10 @@ impl Chain<'_> {
         let after = self.started.elapsed();
         let mut traces = self.run_together(turns);
         for (turn, trace) in turns.iter().zip(&mut traces) {
-            let runs_again = turn
-                .place
-                .leave(self.engine, &turn.hook, trace, Departure::Blocked);
-            if runs_again {
+            let HookTurn { hook, place, .. } = turn;
+            if place.leave(self.engine, hook, trace, Departure::Blocked) {
                 *trace = self.run_together(std::slice::from_ref(turn)).remove(0);
-                turn.place
-                    .leave(self.engine, &turn.hook, trace, Departure::BlockedAgain);
+                place.leave(self.engine, hook, trace, Departure::BlockedAgain);
             }
             turn.place_findings(trace, &self.surroundings.place(&self.event).cwd);
         }
@@ -384,10 +371,9 @@ impl Chain<'_> {
         }
         let hooks: Vec<Arc<Hook>> = turns.iter().map(|turn| Arc::clone(&turn.hook)).collect();
         if hooks.iter().all(|hook| hook.handler.is_function()) {
-            let jobs: Vec<Job<'_>> = hooks
-                .iter()
-                .filter_map(|hook| preparation::call(hook, self.seen_by(hook)))
-                .collect();
+            let calls = hooks.iter();
+            let calls = calls.filter_map(|hook| preparation::call(hook, self.seen_by(hook)));
+            let jobs: Vec<Job<'_>> = calls.collect();
             return self.engine.step(&jobs, self.budget, &self.settles(&hooks));
         }
         let mut inputs = std::mem::take(&mut self.inputs);
@@ -439,9 +425,8 @@ impl Chain<'_> {
         let blocks = spec.blocks && spec.conduct.stop == Stop::First;
         // The loop does not know which hook failed, so a failure ends the step only if all of its
         // hooks fail closed.
-        let all_close = hooks
-            .iter()
-            .all(|hook| hook.on_failure(spec) == OnFailure::Block);
+        let mut hooks = hooks.iter();
+        let all_close = hooks.all(|hook| hook.on_failure(spec) == OnFailure::Block);
         move |trace: &Trace| {
             let ending = &trace.ending;
             blocks && (ending.blocks() || all_close && ending.failure().is_some())
@@ -519,10 +504,8 @@ impl Chain<'_> {
             let rule = rule.merge;
             let old = self.value(field);
             let merged = if is_frozen {
-                Err(
-                    "it cannot be rewritten while a person decides on the original event"
-                        .to_string(),
-                )
+                let why = "it cannot be rewritten while a person decides on the original event";
+                Err(why.to_string())
             } else {
                 merge::rewrite(rule, &old, value, self.merger.has_rewritten(field))
             };

@@ -6,6 +6,7 @@
 use crate::engine::event::Event;
 use crate::engine::event::json::string_text;
 use crate::engine::hook::{Handler, Hook, Permit};
+use crate::engine::names::words;
 
 const WORDS_BYTES: usize = 500;
 
@@ -129,18 +130,10 @@ fn shell(lines: &[&str], hook: &Hook) -> Option<String> {
     (is_crash && is_own(hook, path)).then(|| format!("{words} ({}:{number})", base(path)))
 }
 
-const SHELL_ENDS: [&str; 4] = [
-    ": not found",
-    ": command not found",
-    ": unbound variable",
-    ": parameter not set",
-];
-const SHELL_WORDS: [&str; 4] = [
-    "syntax error",
-    "bad substitution",
-    "parse error",
-    "command not found: ",
-];
+const SHELL_ENDS: &[&str] =
+    words!(": not found" ": command not found" ": unbound variable" ": parameter not set");
+const SHELL_WORDS: &[&str] =
+    words!("syntax error" "bad substitution" "parse error" "command not found: ");
 
 /// Splits a shell message into file, line and text: `a.sh: line 3: …` (bash), `a.sh: 3: …` (dash),
 /// `a.sh:3: …` (zsh), `a.sh[3]: …` (ksh).
@@ -175,9 +168,8 @@ fn python(lines: &[&str], hook: &Hook) -> Option<String> {
     let start = before.iter().rposition(|line| !line.starts_with(' '));
     let start = start.map_or(0, |at| at + 1);
     let has_head = start > 0 && before[start - 1] == "Traceback (most recent call last):";
-    let begins_with_place = before
-        .get(start)
-        .is_some_and(|line| line.starts_with("  File \""));
+    let place = before.get(start);
+    let begins_with_place = place.is_some_and(|line| line.starts_with("  File \""));
     let is_uncaught = has_head || (name.ends_with("Error") && begins_with_place);
     if !is_uncaught {
         return None;
@@ -204,12 +196,9 @@ fn node(lines: &[&str], hook: &Hook) -> Option<String> {
         return None;
     }
     let place = lines.iter().find_map(|line| place_in(hook, line))?;
-    let first_frame = lines
-        .iter()
-        .position(|line| line.trim_start().starts_with("at "))?;
-    let blank = lines[..first_frame]
-        .iter()
-        .rposition(|line| line.is_empty());
+    let is_frame = |line: &&str| line.trim_start().starts_with("at ");
+    let before = &lines[..lines.iter().position(is_frame)?];
+    let blank = before.iter().rposition(|line| line.is_empty());
     let words = lines[blank.map_or(0, |at| at + 1)];
     Some(format!("{words} ({place})"))
 }

@@ -113,9 +113,8 @@ pub(super) fn together(calls: Vec<Trace>, fails_closed: bool) -> Option<Trace> {
         Some(Decision::Ask { .. }) => true,
         Some(Decision::Allow) | None => failed.is_none(),
     };
-    let note = failed
-        .filter(|_| decides)
-        .and_then(|call| call.ending.failure());
+    let noted = failed.filter(|_| decides);
+    let note = noted.and_then(|call| call.ending.failure());
     let (ending, exit) = match (merged, failed) {
         (Some(verdict), _) if decides => {
             let exits = calls.iter().filter_map(|call| call.exit);
@@ -138,9 +137,8 @@ pub(super) fn together(calls: Vec<Trace>, fails_closed: bool) -> Option<Trace> {
             }
         }
     }
-    whole
-        .notes
-        .extend(note.map(|failure| format!("one of its calls {}", failed_words(&failure))));
+    let note = note.map(|failure| format!("one of its calls {}", failed_words(&failure)));
+    whole.notes.extend(note);
     Some(Trace {
         ending,
         exit,
@@ -148,8 +146,7 @@ pub(super) fn together(calls: Vec<Trace>, fails_closed: bool) -> Option<Trace> {
     })
 }
 
-fn with_call(own: Verdict, other: Verdict) -> Verdict {
-    let (mut first, mut second) = (own, other);
+fn with_call(mut first: Verdict, mut second: Verdict) -> Verdict {
     if strictness(&second.decision) > strictness(&first.decision) {
         std::mem::swap(&mut first, &mut second);
     }
@@ -175,11 +172,10 @@ fn strictness(decision: &Decision) -> u8 {
 }
 
 fn both(text: Option<String>, other: Option<String>) -> Option<String> {
-    let (Some(mut text), Some(more)) = (text.clone(), &other) else {
-        return text.or(other);
-    };
-    add_line(&mut text, more);
-    Some(text)
+    text.into_iter().chain(other).reduce(|mut text, more| {
+        add_line(&mut text, &more);
+        text
+    })
 }
 
 /// Appends a text on new lines, unless both are the same.
@@ -251,12 +247,10 @@ impl EditedFile {
         };
         let written = fs::create_dir(folder).and_then(|()| fs::write(&file.path, &file.given));
         written.map_err(|error| {
+            let name = field.field;
             let shown = file.path.display();
             Complaint::with_cure(
-                format!(
-                    "the event's `{}` cannot be written to `{shown}`: {error}",
-                    field.field
-                ),
+                format!("the event's `{name}` cannot be written to `{shown}`: {error}"),
                 "check the free disk space and the permissions of that folder",
             )
         })?;

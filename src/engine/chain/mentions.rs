@@ -37,11 +37,7 @@ const READ_UNASKED: &[(&str, &[&str])] = &[
     ("make", &["Makefile", "makefile", "GNUmakefile"]),
     ("just", &["justfile", "Justfile"]),
     ("task", &["Taskfile.yml", "Taskfile.yaml"]),
-    ("npm", &["package.json"]),
-    ("npx", &["package.json"]),
-    ("pnpm", &["package.json"]),
-    ("yarn", &["package.json"]),
-    ("bun", &["package.json"]),
+    ("npm npx pnpm yarn bun", &["package.json"]),
     ("deno", &["deno.json"]),
     ("rake", &["Rakefile"]),
     ("composer", &["composer.json"]),
@@ -109,25 +105,19 @@ impl MentionSearch<'_> {
         if is_aside || !self.seen.insert(file.clone()) {
             return false;
         }
-        let is_searchable = file
-            .metadata()
-            .is_ok_and(|meta| meta.is_file() && meta.len() <= LARGEST_FILE_BYTES);
+        let mut meta = file.metadata().into_iter();
+        let is_searchable = meta.any(|meta| meta.is_file() && meta.len() <= LARGEST_FILE_BYTES);
         if !is_searchable || self.seen.len() > MOST_FILES {
             return true;
         }
         let Ok(text) = fs::read(&file) else {
             return true;
         };
-        let is_machine_code = text.iter().take(512).any(|byte| *byte == 0);
-        if is_machine_code {
-            return self.names.is_match(&text);
+        let is_script = !text.iter().take(512).any(|byte| *byte == 0);
+        if is_script && self.folders.iter().any(|own| named.starts_with(own)) {
+            return self.in_text(&text, named.parent());
         }
-        let is_own = self.folders.iter().any(|own| named.starts_with(own));
-        if is_own {
-            self.in_text(&text, named.parent())
-        } else {
-            self.names.is_match(&text) || self.dump.is_match(&text)
-        }
+        self.names.is_match(&text) || is_script && self.dump.is_match(&text)
     }
 
     /// Returns true if a text, or a file that it names (in `beside`, a folder or `PATH`), mentions
@@ -152,13 +142,13 @@ impl MentionSearch<'_> {
         let mut found = Vec::new();
         // After `$(dirname "$0")`, a name begins with a slash.
         let relative = word.trim_start_matches('/');
-        let folders = beside
-            .into_iter()
-            .chain(self.folders.iter().map(PathBuf::as_path));
-        for folder in folders {
+        let folders = self.folders.iter().map(PathBuf::as_path);
+        for folder in beside.into_iter().chain(folders) {
             let named = ENDINGS.iter().map(|ending| format!("{relative}{ending}"));
             let module = [format!("{}.py", relative.replace('.', "/"))];
-            let unasked = READ_UNASKED.iter().filter(|(program, _)| *program == word);
+            let unasked = READ_UNASKED.iter();
+            let unasked =
+                unasked.filter(|(programs, _)| programs.split(' ').any(|one| one == word));
             let unasked = unasked.flat_map(|(_, files)| files.iter().map(ToString::to_string));
             for name in named.chain(module).chain(unasked) {
                 let file = folder.join(name);

@@ -48,10 +48,8 @@ impl Preparation<'_> {
         let mark = self.engine.mark.as_ref().unwrap_or(run_id);
         let mut variables = variables(hook, self.seen, mark, &self.variables, self.surroundings);
         variables.extend(variables_of_host(hook, self.seen, self.surroundings));
-        variables.extend(ways_to_ask(
-            connection.as_ref(),
-            self.engine.server.as_ref(),
-        ));
+        let server = self.engine.server.as_ref();
+        variables.extend(ways_to_ask(connection.as_ref(), server));
         let search = self.surroundings.search.as_deref();
         let program = command::resolve(&hook.handler, search)
             .and_then(|program| whole(hook, spec, &variables, program, self.surroundings))
@@ -59,13 +57,12 @@ impl Preparation<'_> {
         let (sandbox, mut notes) = sandbox(hook, &program, &variables, self.surroundings);
         let (cwd, note) = working_directory(self.seen, self.surroundings);
         notes.extend(note);
-        let is_cut = self
-            .seen
-            .links()
-            .is_some_and(|links| !links.has_all_guesses);
+        let links = self.seen.links();
+        let is_cut = links.is_some_and(|links| !links.has_all_guesses);
         if is_cut && hook.matcher.needs_paths() {
             notes.push(MORE_GUESSES.to_string());
         }
+        let permit = turn.permit(self.seen);
         Job {
             script: self.copy_of_script(hook, &program),
             payload,
@@ -77,12 +74,7 @@ impl Preparation<'_> {
             sandbox,
             notes,
             connection,
-            ..Job::new(
-                hook,
-                program.map(Some),
-                hook.timeout(spec),
-                turn.permit(self.seen),
-            )
+            ..Job::new(hook, program.map(Some), hook.timeout(spec), permit)
         }
     }
 
@@ -205,10 +197,8 @@ impl HookTurn {
         mut program: Program,
         files: Option<&HandedFiles>,
     ) -> Result<Program, Complaint> {
-        let mut arguments = match files {
-            Some(files) => files.arguments(),
-            None => self.arguments.clone(),
-        };
+        let own = || self.arguments.clone();
+        let mut arguments = files.map_or_else(own, HandedFiles::arguments);
         let place = program.arguments.iter().position(|word| word == FILES);
         if let (Some(place), Handler::Words { .. }, Some(_)) = (place, &self.hook.handler, files) {
             program.arguments.splice(place..=place, arguments);

@@ -79,9 +79,8 @@ pub struct Surroundings {
 
 impl Surroundings {
     pub(crate) fn trace_context(&self, event: &Event) -> TraceContext {
-        let now = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default();
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let now = now.unwrap_or_default();
         let unique = format!("{} {}", self.run_id, now.as_nanos());
         let session = event.given().string("sessionId");
         TraceContext::of(self.traceparent.as_deref(), session.as_deref(), &unique)
@@ -143,13 +142,11 @@ pub(crate) fn event_variables(
     trace: &TraceContext,
 ) -> Arc<EventVariables> {
     let context = event.context();
+    let project = surroundings.project.to_string_lossy().into_owned();
     let mut facts = vec![
         ("HOOKRUN_EVENT", event.spec().name.to_string()),
         ("HOOKRUN_HOST", event.host().to_string()),
-        (
-            "HOOKRUN_PROJECT_DIR",
-            surroundings.project.to_string_lossy().into_owned(),
-        ),
+        ("HOOKRUN_PROJECT_DIR", project),
         ("TRACEPARENT", trace.traceparent()),
     ];
     for (name, key) in [
@@ -202,10 +199,8 @@ fn fits(value: &str) -> bool {
 fn programs(action: &Action) -> Vec<String> {
     let names = action.line.commands.iter().map(|command| command.name());
     let doubt = action.line.doubt.iter().map(|_| None);
-    names
-        .chain(doubt)
-        .map(|name| name.unwrap_or("?").to_string())
-        .collect()
+    let names = names.chain(doubt);
+    names.map(|name| name.unwrap_or("?").to_string()).collect()
 }
 
 pub(super) fn variables<'h>(
@@ -375,9 +370,8 @@ pub(super) fn sandbox(
     let root = hook.root.as_deref().unwrap_or(&surroundings.project);
     let (mut rules, notes) = SandboxRules::find(sandbox, root, home);
     let interpreter = command::interpreter_of(&program.path);
-    let interpreter = interpreter
-        .as_deref()
-        .and_then(|line| line.split_whitespace().next());
+    let mut lines = interpreter.iter();
+    let interpreter = lines.find_map(|line| line.split_whitespace().next());
     if let Some(read) = &mut rules.read {
         read.push(program.path.clone());
         read.extend(interpreter.map(PathBuf::from));
