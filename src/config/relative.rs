@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::engine::complaint::Complaint;
-use crate::engine::exec::command::{INTERPRETERS, is_interpreter};
+use crate::engine::exec::command::{INTERPRETERS, is_interpreter, without_version};
 use crate::engine::hook::FILES;
-use crate::engine::shell::{self, ShellCommand};
+use crate::engine::shell::{self, CommandWrapper, ShellCommand, ShellWord};
 
 /// Programs that run their operand as a program, besides the shell reader's wrappers.
 const RUNNERS: &[&str] = &["uv", "poetry", "pipenv", "npx", "bunx"];
@@ -28,11 +28,10 @@ pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Com
     // What wrappers run, and the lines of `sh -c '…'` and `env -S '…'`.
     let mut line = all.clone();
     line[0] = joined(base, &all[0]);
-    let mut texts = all.iter().filter(|word| {
-        let is_assignment = word.contains('=') && !word.starts_with('-');
-        is_assignment || word.contains(char::is_whitespace)
-    });
-    let wrong = adrift(&shell_words::join(&line))
+    let mut texts = all.iter().filter(|word| word.contains(char::is_whitespace));
+    let line = shell_words::join(&line);
+    let wrong = adrift(&line)
+        .or_else(|| relative_assignment(&all.join(" ")))
         .or_else(|| texts.find_map(|text| program_beside(text, base)));
     let Some(word) = wrong else {
         return Ok(all);
@@ -73,11 +72,8 @@ fn check_script(
 
 /// Rejects a shell command line that runs a file of the event's working directory.
 pub(super) fn check_line(line: &str, base: &Path) -> Result<(), Complaint> {
-    if enters_known_folder(line) {
-        return Ok(());
-    }
     let wrong = adrift(line)
-        .or_else(|| folder_in_path(line))
+        .or_else(|| relative_assignment(line))
         .or_else(|| program_beside(line, base));
     let Some(word) = wrong else {
         return Ok(());
@@ -95,35 +91,40 @@ fn in_working_folder(word: &str, cure: String) -> Complaint {
     Complaint::with_cure(cause, cure)
 }
 
-/// Whether a line first changes to a folder that no event can choose.
-fn enters_known_folder(line: &str) -> bool {
-    let folder = line.trim_start().strip_prefix("cd ").unwrap_or_default();
-    let name = folder.trim_start_matches(['"', '$', '{', ' ']);
-    name.starts_with("HOOKRUN_HOOK_DIR") || name.starts_with("HOOKRUN_PROJECT_DIR")
-}
-
-/// A relative folder in `PATH=…`.
-fn folder_in_path(line: &str) -> Option<String> {
-    let mut values = line.match_indices("PATH=").filter_map(|(at, name)| {
-        let is_name = line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+/// A relative path in an assignment to `PATH`, where an empty one counts, or `BASH_ENV`.
+fn relative_assignment(line: &str) -> Option<String> {
+    let names = line
+        .match_indices("PATH=")
+        .chain(line.match_indices("BASH_ENV="));
+    let mut paths = names.flat_map(|(at, name)| {
+        let before = line[..at].trim_end_matches([' ', '\t']);
+        let is_word = before.is_empty() || before.len() < at;
+        let is_assignment = before.is_empty()
+            || before.ends_with(['\n', ';', '&', '|', '(', '{'])
+            || is_word && (before.ends_with("export") || before.ends_with("env"));
         let mut values = line[at + name.len()..].split([' ', '\t', '\n', ';', '&', '|']);
-        values.next().filter(|_| !is_name)
+        let value = values.next().filter(|_| is_assignment);
+        value.into_iter().flat_map(|value| value.split(':'))
     });
-    values.find_map(|value| {
-        let mut folders = value.split(':').map(|folder| folder.trim_matches('"'));
-        folders.find(|folder| is_adrift(folder)).map(str::to_string)
-    })
+    let paths = paths.by_ref().map(|path| path.trim_matches(['"', '\'']));
+    let mut paths = paths.map(|path| if path.is_empty() { "." } else { path });
+    paths.find(|path| is_adrift(path)).map(str::to_string)
 }
 
-/// A word anywhere in a shell line that names a program or a shell script beside the configuring
-/// file, also by a pattern: `cat tools/guard.sh | sh`, `for g in tools/*.sh`.
+/// A word in a shell line, some program of which is unknown, that names a program or a shell script
+/// beside the configuring file, also by a pattern: `cat tools/guard.sh | sh`, `for g in tools/*.sh`.
 fn program_beside(line: &str, base: &Path) -> Option<String> {
     let read = shell::read(line);
-    if read.commands.iter().any(is_elsewhere) {
+    let mut commands = read.commands.iter();
+    if read.doubt.is_none()
+        && !commands.any(|command| !is_elsewhere(command) && is_unclear(command))
+    {
         return None;
     }
-    let without_comments = line.lines().flat_map(|line| line.split(" #").next());
-    let mut words = without_comments
+    let lines = line
+        .lines()
+        .filter(|line| !line.trim_start().starts_with('#'));
+    let mut words = lines
         .flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && !"_./-+@*?[]".contains(c)));
     words
         .find(|word| {
@@ -138,6 +139,17 @@ fn program_beside(line: &str, base: &Path) -> Option<String> {
                 && names_program(&base.join(word))
         })
         .map(str::to_string)
+}
+
+/// Whether a command is unknown, or an interpreter with an unknown script.
+fn is_unclear(command: &ShellCommand) -> bool {
+    let is_ours = |word: &ShellWord| word.written.contains("HOOKRUN_");
+    let Some(name) = command.name() else {
+        return !is_ours(&command.program);
+    };
+    let mut args = command.args.iter();
+    (is_interpreter(name) || matches!(name, "." | "source"))
+        && args.any(|word| word.text.is_none() && !is_ours(word))
 }
 
 /// Whether a path, or a pattern in its last name, names a program or a shell script.
@@ -204,22 +216,25 @@ fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// The operands of an interpreter, usually with its script first; empty if unknown.
+/// The operands of an interpreter, usually with its script first; empty if it runs no file, or an
+/// unknown one.
 fn scripts<'w, W: AsRef<str>>(program: &str, arguments: &'w [W]) -> Vec<&'w str> {
-    let name = base_name(program);
-    let is_shell = name.ends_with("sh") && name != "pwsh";
+    let name = without_version(base_name(program));
+    let row = OPTIONS.iter().find(|row| row.names.contains(&name));
+    let row = row.unwrap_or(&OPTIONS[0]);
     let mut operands = Vec::new();
     let mut is_value = false;
     for word in arguments.iter().map(AsRef::as_ref) {
-        if runs_no_file(word, is_shell) || word.contains(['$', '`', '~']) {
+        let is_option = word.starts_with(['-', '+']);
+        if row.runs_no_file(word) || word.contains(['$', '`', '~']) {
             return Vec::new();
         }
-        let is_option = word.starts_with(['-', '+']);
         if !is_option && !is_value {
             operands.push(word);
         }
-        let takes_value = if is_shell { ['o', 'O'] } else { ['W', 'X'] };
-        is_value = is_option && !word.starts_with("--") && word.ends_with(takes_value);
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        let has_value = letters.len() > 1 && letters.starts_with(row.joined);
+        is_value = is_option && !has_value && !word.starts_with("--") && word.ends_with(row.values);
     }
     // Their first operand is a command: `bun run lint`.
     if matches!(name, "deno" | "bun") {
@@ -228,19 +243,47 @@ fn scripts<'w, W: AsRef<str>>(program: &str, arguments: &'w [W]) -> Vec<&'w str>
     operands
 }
 
-/// Whether an option of an interpreter takes code or a module, or asks for neither: `-euc`, `-ne`,
-/// `-Im`.
-fn runs_no_file(word: &str, is_shell: bool) -> bool {
-    const LETTERS: &[char] = &['c', 'e', 'E', 'm', 'p', 'r'];
-    let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
-    match (letters, is_shell) {
-        (Some("" | "s"), true) | (Some("" | "Command"), false) => true,
-        // `-n` only checks the syntax.
-        (Some(letters), true) => letters.ends_with('c') || letters.contains('n'),
-        (Some(letters), false) => letters.ends_with(LETTERS),
-        (None, _) => ["--eval", "--print", "--version"]
-            .iter()
-            .any(|option| word.starts_with(option)),
+/// The options of interpreters, by letter.
+struct InterpreterOptions {
+    names: &'static [&'static str],
+    /// At the end of a word: it runs code or a module, or only checks the syntax.
+    no_file: &'static [char],
+    /// At the beginning of a word: the rest is its value.
+    joined: &'static [char],
+    /// At the end of a word: the next word is its value.
+    values: &'static [char],
+    words: &'static [&'static str],
+}
+
+#[rustfmt::skip]
+const OPTIONS: &[InterpreterOptions] = &[
+    InterpreterOptions { names: &["sh", "dash", "ksh", "bash", "zsh", "fish"], no_file: &['c', 's'], joined: &[], values: &['o', 'O'], words: &[] },
+    InterpreterOptions { names: &["python"], no_file: &['c', 'm'], joined: &['W', 'X'], values: &['W', 'X'], words: &["-"] },
+    InterpreterOptions { names: &["perl", "ruby"], no_file: &['c', 'e', 'E'], joined: &['M', 'm', 'I', 'r'], values: &['I', 'r'], words: &["-"] },
+    InterpreterOptions { names: &["node", "tsx", "ts-node", "deno", "bun"], no_file: &['c', 'e', 'p'], joined: &[], values: &['r'], words: &["-", "--check", "--eval", "--print"] },
+    InterpreterOptions { names: &["php", "lua", "Rscript"], no_file: &['e', 'l', 'r'], joined: &[], values: &[], words: &["-"] },
+    InterpreterOptions { names: &["pwsh"], no_file: &['c'], joined: &[], values: &[], words: &["-Command"] },
+];
+
+impl InterpreterOptions {
+    fn runs_no_file(&self, word: &str) -> bool {
+        let name = word.split('=').next().unwrap_or_default();
+        if self.words.contains(&name) || matches!(word, "--version" | "--help") {
+            return true;
+        }
+        let Some(letters) = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')) else {
+            return false;
+        };
+        let is_shell = self.words.is_empty();
+        // `-n` checks the syntax; `-norc` is a long option.
+        let is_cluster = letters
+            .chars()
+            .all(|c| "abefhilnprtuvxkmBCEHPTcs".contains(c));
+        if is_shell && (!is_cluster || letters.starts_with("nor")) {
+            return false;
+        }
+        !letters.starts_with(self.joined) && letters.ends_with(self.no_file)
+            || is_shell && letters.contains('n')
     }
 }
 
@@ -282,10 +325,10 @@ pub(crate) fn adrift(line: &str) -> Option<String> {
         // What `find tools -exec sh {} \;` runs.
         let mut wrappers = command.through.iter();
         if let Some(find) = wrappers.find(|wrapper| wrapper.name == "find")
-            && let Some(folder) = find.args.first().filter(|word| is_adrift(word.shown()))
+            && let Some(folder) = relative_start(find)
             && runs_found(&words)
         {
-            return Some(folder.shown().to_string());
+            return Some(folder);
         }
         let mut inputs = command.redirects.iter().filter(|one| one.operator == "<");
         if is_interpreter(base_name(program))
@@ -310,6 +353,20 @@ pub(crate) fn adrift(line: &str) -> Option<String> {
             })
             .map(|word| (*word).to_string())
     })
+}
+
+/// A relative folder in which `find` starts; without any, the working directory.
+fn relative_start(find: &CommandWrapper) -> Option<String> {
+    let words = find.args.iter().map(ShellWord::shown);
+    let words = words.skip_while(|word| matches!(*word, "-H" | "-L" | "-P"));
+    let starts: Vec<&str> = words
+        .take_while(|word| !word.starts_with(['-', '(', '!']))
+        .collect();
+    if starts.is_empty() {
+        return Some(".".to_string());
+    }
+    let mut starts = starts.into_iter();
+    starts.find(|start| is_adrift(start)).map(str::to_string)
 }
 
 /// Whether a file that `find` prints is the program, or the script of an interpreter.

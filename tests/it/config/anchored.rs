@@ -157,7 +157,6 @@ fn a_command_line_that_looks_into_the_working_directory_is_found() {
         ("timeout 5 sh -e guard", Some("guard")),
         ("eval \"sh -e guard\"", Some("guard")),
         ("bash -eo pipefail /abs/x", None),
-        ("bash --rcfile guard.sh -i -c true", Some("guard.sh")),
         // Whatever runs or reads a program that is next to the file.
         ("$SHELL bin/x.py", Some("bin/x.py")),
         ("${SHELL:-sh} guard.sh", Some("guard.sh")),
@@ -183,6 +182,38 @@ fn a_command_line_that_looks_into_the_working_directory_is_found() {
         ("find . -name '*.sh' -exec bash -n {} +", None),
         ("git ls-files '*.sh' | xargs -n1 bash -n", None),
         ("git ls-files '*.sh' | xargs sh", None),
+        ("find -name x.py -exec python3 {} +", Some(".")),
+        ("find -L bin -name x.py -exec sh {} +", Some("bin")),
+        ("find /dev/null bin -name x.py -exec sh {} +", Some("bin")),
+        ("python3 -E bin/x.py", Some("bin/x.py")),
+        ("python3 -Wignore bin/x.py", Some("bin/x.py")),
+        ("perl -MData::Dumper bin/x.py", Some("bin/x.py")),
+        ("node -r fs bin/x.py", Some("bin/x.py")),
+        ("bash -norc guard", Some("guard")),
+        ("bash - guard", Some("guard")),
+        ("docker exec c true; cat bin/x.py | sh", Some("bin/x.py")),
+        ("grep -q ' #' f; cat bin/x.py | sh", Some("bin/x.py")),
+        ("PATH=$PATH:; x.py", Some(".")),
+        // What names a program and runs nothing.
+        (
+            "case \"$HOOKRUN_ACTION_PATH\" in bin/*|*.sh) exit 1;; esac",
+            None,
+        ),
+        ("[ \"$HOOKRUN_ACTION_PATH\" = bin/x.py ] && exit 1", None),
+        ("jq -e '.toolInput.command | test(\"guard.sh\")'", None),
+        ("echo \"see bin/x.py\" >&2; exit 1", None),
+        ("git diff --quiet -- bin/x.py || grep -q foo guard.sh", None),
+        (
+            "shellcheck *.sh && bash -n bin/*.py && shfmt -d guard.sh",
+            None,
+        ),
+        ("# bin/x.py is the real one\ntrue", None),
+        ("node --check bin/x.py; php -l bin/x.py", None),
+        ("docker run -e PATH=bin img cmd; make PATH=bin check", None),
+        (
+            "echo \"PATH=foo\"; grep -q 'PATH=bin' /etc/environment",
+            None,
+        ),
         // Code, commands and modules are no scripts.
         ("perl -ne 'exit 1 if /x/'", None),
         ("perl -lane 'print'", None),
@@ -192,8 +223,11 @@ fn a_command_line_that_looks_into_the_working_directory_is_found() {
         // Their files are elsewhere.
         ("docker run --rm x python bin/x.py", None),
         ("ssh host python3 bin/x.py", None),
-        ("cd \"$HOOKRUN_HOOK_DIR\" && ./guard.sh", None),
-        ("cd \"${HOOKRUN_PROJECT_DIR}\" || exit 2; sh bin/x.py", None),
+        ("cd \"$HOOKRUN_HOOK_DIR\" && ./guard.sh", Some("./guard.sh")),
+        (
+            "cd \"${HOOKRUN_PROJECT_DIR}\" || exit 2; sh bin/x.py",
+            Some("bin/x.py"),
+        ),
     ];
     let found = tables(&rows.map(|(line, _)| line), true).problems(&[]);
     for (place, (line, wanted)) in rows.into_iter().enumerate() {
