@@ -80,7 +80,7 @@ impl Config {
         } = discover::find_layers(choice, env);
         let mut folders_before = Vec::new();
         for layer in found.iter().filter(|layer| !layer.is_owners()) {
-            folders_before.push((layer.folder.clone(), folder_stamp(&layer.folder)));
+            folders_before.push((layer.folder.clone(), folder_stamps(&layer.folder)));
         }
         let mut layers = Vec::new();
         for layer in found {
@@ -146,7 +146,7 @@ impl Config {
         trust.is_moved = choice.trust.is_some()
             && folders_before
                 .iter()
-                .any(|(folder, before)| folder_stamp(folder) != *before);
+                .any(|(folder, before)| is_moved(before, &folder_stamps(folder)));
         let mut skipped = Vec::new();
         if choice.trust.is_some() {
             let mut trusted: Vec<&Layer> = layers.iter().map(|one| &one.layer).collect();
@@ -196,9 +196,23 @@ impl Config {
     }
 }
 
-/// The stamp of a folder: an exchanged one has another inode, and one that is back another ctime.
-fn folder_stamp(folder: &Path) -> Option<FileStamp> {
-    folder.metadata().ok().map(|meta| stamp_of(&meta))
+/// The stamps of a folder and of those around it.
+fn folder_stamps(folder: &Path) -> Vec<FileStamp> {
+    let around = folder.ancestors().map(|folder| {
+        let stamp = folder.metadata().map(|meta| stamp_of(&meta));
+        stamp.unwrap_or_default()
+    });
+    around.collect()
+}
+
+/// Whether a folder, or one around it, was exchanged between these stamps: it has another inode, or,
+/// if it is back, another ctime. Around the folder, new entries, which set mtime too, do not count.
+fn is_moved(before: &[FileStamp], now: &[FileStamp]) -> bool {
+    let mut around = before.iter().zip(now).skip(1);
+    before.first() != now.first()
+        || around.any(|([device, inode, _, modified, changed], now)| {
+            [*device, *inode] != now[..2] || *modified == now[3] && *changed != now[4]
+        })
 }
 
 /// Makes hooks idle that have a mistake: what they would do is not what their author meant. The

@@ -112,38 +112,53 @@ pub(super) fn has_relative_interpreter(script: &[u8]) -> bool {
         return true;
     }
     if !program.ends_with("/env") {
-        return !argument.is_empty() && !argument.starts_with(['-', '/']);
+        // Their first operand is a command: `deno run`, `busybox sh`.
+        let is_command = matches!(base_name(program), "deno" | "bun" | "busybox" | "toybox");
+        let is_operand = !argument.is_empty() && !argument.starts_with(['-', '/']);
+        return is_operand && !is_command || words_run_relative(&format!("{program} {argument}"));
     }
-    // `env` also has escapes, and may change the folder.
+    // `env` also has escapes, quotes and variables, and may change the folder.
     let of_env = argument.strip_prefix("-S").unwrap_or(argument).trim_start();
-    of_env.contains('\\') || of_env.starts_with('-') || words_run_relative(of_env)
+    of_env.contains(['\\', '"', '\'', '$']) || of_env.starts_with('-') || words_run_relative(of_env)
 }
 
 /// Whether words that `env` runs name a relative path, or a script of an interpreter.
 fn words_run_relative(words: &str) -> bool {
+    let is_relative = |path: &str| !path.starts_with('/') && !path.contains("://");
     let mut interpreter = None;
     let mut is_value = false;
     for word in words.split_ascii_whitespace() {
-        let path = word.rsplit('=').next().unwrap_or_default();
-        if path.contains('/') && !path.starts_with('/') && !path.contains("://") {
-            return true;
-        }
-        // `PATH=.`, `BASH_ENV=run`
-        if let Some((name, value)) = word.split_once('=')
-            && !name.starts_with('-')
-        {
-            let names_code = name.ends_with("PATH") || name.ends_with("ENV");
-            if names_code && !value.starts_with('/') {
+        let name = base_name(word);
+        let assigned = word
+            .split_once('=')
+            .filter(|(name, _)| !name.starts_with('-'));
+        if let Some((name, value)) = assigned {
+            // `PATH=.`, `BASH_ENV=run`, `PERL5OPT=-Mx`
+            let names_code = ["PATH", "LIB", "OPT", "OPTIONS"]
+                .iter()
+                .any(|end| name.ends_with(end))
+                || matches!(name, "BASH_ENV" | "ENV" | "ZDOTDIR");
+            if names_code && value.split(':').any(is_relative) {
                 return true;
             }
-        } else if is_interpreter(path.rsplit('/').next().unwrap_or_default()) {
-            interpreter = path.rsplit('/').next();
-        } else if word.starts_with(['-', '+']) {
+            continue;
+        }
+        let path = word.rsplit('=').next().unwrap_or_default();
+        if path.contains('/') && is_relative(path) {
+            return true;
+        }
+        let is_reader = is_interpreter(name) || RUN_A_SCRIPT.contains(&without_version(name));
+        if word.starts_with(['-', '+']) {
+            let reads_file = matches!(interpreter, Some("awk" | "gawk" | "mawk" | "sed"));
+            if reads_file && word.starts_with("-f") && word.len() > 2 && is_relative(&word[2..]) {
+                return true;
+            }
             is_value = !word.starts_with("--") && word.ends_with(['o', 'O', 'W', 'X']);
+        } else if interpreter.is_none() && is_reader {
+            interpreter = Some(name);
         } else if let Some(name) = interpreter
             && !is_value
-            && !word.starts_with('/')
-            && !word.contains("://")
+            && is_relative(word)
         {
             // `deno run`, `bun run`
             return !matches!(name, "deno" | "bun");
@@ -152,6 +167,10 @@ fn words_run_relative(words: &str) -> bool {
         }
     }
     false
+}
+
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Programs that run a script, besides hookrun's interpreters.
@@ -177,7 +196,10 @@ fn words_that_run(line: &str) -> Option<HashSet<String>> {
         }
         code.insert(words[0].to_string());
         for (place, word) in words.iter().enumerate() {
-            let name = without_version(word.rsplit('/').next().unwrap_or_default());
+            let name = match base_name(word) {
+                "." if place == 0 => ".",
+                name => without_version(name),
+            };
             let rest = &words[place + 1..];
             if RUN_ANYTHING.contains(&name) {
                 code.extend(rest.iter().map(|word| (*word).to_string()));
@@ -261,7 +283,9 @@ fn words_of_line(line: &str) -> Vec<String> {
         let all = std::iter::once(command.program)
             .chain(command.args)
             .chain(targets);
-        words.extend(all.chain(through).filter_map(|word| word.text));
+        for word in all.chain(through).filter_map(|word| word.text) {
+            words.push(value_of(&word).to_string());
+        }
     }
     words.extend(assigned(line));
     words

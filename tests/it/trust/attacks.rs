@@ -324,6 +324,9 @@ const RUNNING: &[&str] = &[
     "shell = true\ncommand = 'true && eval \"$(cat tools/check)\"'",
     "shell = true\ncommand = 'source tools/check; run'",
     "shell = true\ncommand = 'echo tools/check | xargs sh'",
+    "shell = true\ncommand = '. \"$HOOKRUN_HOOK_DIR\"/tools/check'",
+    "command = '''bash -c '. \"$HOOKRUN_HOOK_DIR\"/tools/check' '''",
+    "shell = true\ncommand = 'node --require=\"$HOOKRUN_HOOK_DIR\"/tools/check -e 1'",
 ];
 
 /// Commands for which it is data.
@@ -655,39 +658,42 @@ fn a_project_that_is_exchanged_while_it_is_read_never_decides() {
     let sandbox = Sandbox::new()
         .without_trust()
         .script(
-            "p/hooks.d/tool.pre/20-guard.sh",
+            "p/x/hooks.d/tool.pre/20-guard.sh",
             "#!/bin/sh\necho no >&2; exit 1\n",
         )
         .script(
-            "q/hooks.d/tool.pre/20-guard.sh",
+            "q/x/hooks.d/tool.pre/20-guard.sh",
             "#!/bin/sh\n# hookrun: tool=none\nexit 0\n",
         );
     let digest = "$(\"$0\" trust --show | grep -o 'sha256:[0-9a-f]*' | head -n 1)";
-    let line = format!("cd p && \"$0\" trust --digest \"{digest}\"");
+    let line = format!("cd p/x && \"$0\" trust --digest \"{digest}\"");
     sandbox.hookrun_by_shell(&line, b"").exits(0);
-    let event =
-        json!({ "cwd": sandbox.at("p"), "toolName": "bash", "toolInput": { "command": "x" } });
-    let event = event.to_string();
-    let stop = AtomicBool::new(false);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let (path, other) = (sandbox.at("p"), sandbox.at("q"));
-            let mut swaps = 0;
-            while !stop.load(Ordering::Relaxed) {
-                exchange(&path, &other, Duration::from_micros(swaps % 7 * 100));
-                exchange(&path, &other, Duration::from_micros(swaps % 11 * 100));
-                swaps += 1;
-            }
-        });
-        for _ in 0..100 {
-            let ran = sandbox.hookrun(&["run", "tool.pre"], event.as_bytes());
-            if ran.status != 2 {
-                stop.store(true, Ordering::Relaxed);
-            }
-            assert_eq!(ran.status, 2, "{ran:?}");
-        }
-        stop.store(true, Ordering::Relaxed);
+    let event = json!({
+        "cwd": sandbox.at("p/x"), "toolName": "bash", "toolInput": { "command": "x" },
     });
+    let event = event.to_string();
+    // The project itself, and the folder around it.
+    for (path, other) in [("p/x", "q/x"), ("p", "q")] {
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let (path, other) = (sandbox.at(path), sandbox.at(other));
+                let mut swaps = 0;
+                while !stop.load(Ordering::Relaxed) {
+                    exchange(&path, &other, Duration::from_micros(swaps % 7 * 100));
+                    exchange(&path, &other, Duration::from_micros(swaps % 11 * 100));
+                    swaps += 1;
+                }
+            });
+            let mut statuses = (0..60).map(|_| {
+                let ran = sandbox.hookrun(&["run", "tool.pre"], event.as_bytes());
+                ran.status
+            });
+            let other = statuses.find(|status| *status != 2);
+            stop.store(true, Ordering::Relaxed);
+            assert_eq!(other, None, "{path}");
+        });
+    }
 }
 
 #[test]
@@ -1091,6 +1097,13 @@ fn a_first_line_that_the_working_directory_resolves_is_never_trusted() {
         "/usr/bin/env -S BASH_ENV=run bash",
         "/usr/bin/env -S PATH=. python3",
         "/usr/bin/env -S -C sub sh",
+        "/usr/bin/env -S PATH=/usr/bin:. guardx",
+        "/usr/bin/env -S \"bash\" prelude",
+        "/usr/bin/env -S ${SHELL} prelude",
+        "/usr/bin/env -S awk -f prelude.awk",
+        "/usr/bin/awk -fprelude.awk",
+        "/usr/bin/node --require=./prelude.js",
+        "/usr/bin/env -S PERL5OPT=-MPre perl",
     ] {
         let sandbox = Sandbox::new().without_trust();
         let sandbox = sandbox.script(HOOK, &format!("#!{line}\ntrue\n"));
@@ -1105,6 +1118,9 @@ fn a_first_line_that_the_working_directory_resolves_is_never_trusted() {
         "/usr/bin/env -S bash -euo pipefail",
         "/usr/bin/env -S A=1 python3 -W ignore -u",
         "/usr/bin/env bash",
+        "/usr/bin/env -S NODE_ENV=production TZ=Europe/Berlin node",
+        "/bin/busybox sh",
+        "/usr/local/bin/deno run",
         "/usr/bin/awk -f",
     ] {
         let sandbox = Sandbox::new().without_trust();
