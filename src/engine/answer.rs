@@ -50,7 +50,7 @@ pub(crate) fn read(stdout: &str, cut_bytes: Option<u64>, contract: &dyn Contract
     let mut line = 1;
     let mut rest = stdout;
     while !rest.is_empty() {
-        let text = rest.trim_start_matches(|c: char| c.is_whitespace() || "\0\u{feff}".contains(c));
+        let text = rest.trim_start_matches(is_blank);
         let blanks = &rest[..rest.len() - text.len()];
         line += breaks(blanks);
         let mut is_answer = false;
@@ -77,7 +77,8 @@ pub(crate) fn read(stdout: &str, cut_bytes: Option<u64>, contract: &dyn Contract
                 }
             }
         }
-        let after = text[end..].trim_start_matches([' ', '\t', ',']);
+        let after = text[end..]
+            .trim_start_matches(|c: char| !"\n\r".contains(c) && (is_blank(c) || c == ','));
         let next = if end > 0 && after.starts_with(['{', '[']) {
             text.len() - after.len()
         } else {
@@ -95,6 +96,10 @@ pub(crate) fn read(stdout: &str, cut_bytes: Option<u64>, contract: &dyn Contract
     }
     reading.text = reading.text.trim().to_string();
     reading
+}
+
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || "\0\u{feff}".contains(c)
 }
 
 impl Reading {

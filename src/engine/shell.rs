@@ -20,6 +20,7 @@ pub(crate) use braces::expand_braces;
 pub(crate) use line::{TOP_FOLDER, UNKNOWN_PART, found_files};
 pub(crate) use options::{GivenOperand, GivenWords, OptionWord};
 pub(crate) use programs::{Operands, find as find_program};
+pub(crate) use word::ANY_NAME;
 
 use script::{ScriptReader, SizeLeft};
 

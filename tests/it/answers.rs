@@ -337,6 +337,8 @@ fn two_answers_are_malformed_unless_one_blocks() {
     for said in [
         format!("{{\"continue\":true}} , {BLOCK}"),
         format!("log\n\u{feff}{BLOCK}"),
+        format!("{{\"continue\":true}}\u{feff}{BLOCK}"),
+        format!("{{\"log\":1}}\0{BLOCK}"),
         format!("{{\"continue\":true}}\n{BLOCK}"),
         format!("{BLOCK}\n{{\"continue\":true}}"),
         format!("{BLOCK}{{\"continue\":true}}"),

@@ -115,7 +115,7 @@ pub(super) fn husky(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> 
         return Ok(());
     };
     let line = format!(
-        "PATH=\"node_modules/.bin:$PATH\" sh -e \"$HOOKRUN_PROJECT_DIR\"/.husky/{name} \"$@\""
+        "PATH=\"$PWD/node_modules/.bin:$PATH\" sh -e \"$HOOKRUN_PROJECT_DIR\"/.husky/{name} \"$@\""
     );
     let text = source.text()?;
     let mut commands = text

@@ -237,7 +237,7 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     words("caffeinate", "d i m s t: u w:"),
     words("xvfb-run", "a e: f: l n: p: s: w: --auto-servernum --server-args: --server-num: --*"),
     words("ionice", "c: n: P: p: t u: --class: --classdata: --ignore --pgid: --pid: --uid: --help! --version!"),
-    words("prlimit", "p: --pid: --*"),
+    words("prlimit", "c? d? e? f? i? l? m? n? o: p: q? r? s? t? u? v? x? y? --noheadings --output: --pid: --raw --*"),
     words("numactl", "C: H! N: a b i: l m: p: s! --all --balancing --cpunodebind: --hardware! --interleave: --localalloc --membind: \
         --physcpubind: --preferred: --preferred-many: --show! --help! --version!"),
     words("setpriv", "d! --ambient-caps: --apparmor-profile: --bounding-set: --clear-groups --dump! --egid: --euid: --groups: \
@@ -254,7 +254,8 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     // Rare programs: any option leaves the command in doubt.
     or_shell(words("pkexec run0 nsenter firejail fakeroot proot", "")),
     words("systemd-inhibit bwrap tini choom cgexec linux32 linux64 i386 x86_64 arch dbus-run-session sshpass strace ltrace \
-        valgrind eatmydata catchsegv chronic dumb-init proxychains tsp winpty", ""),
+        valgrind eatmydata catchsegv dumb-init proxychains winpty", ""),
+    words("chronic", "e v"),
     after(1, "setarch mosh", ""),
     words("busybox toybox", "--help! --install! --list! --list-full! --long! --show!:"),
     // Projects, containers and packages.
@@ -268,7 +269,13 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     row(Kind::After(&["-c", "--command"]), "nix-develop", ""),
     after(1, "kubectl-exec oc-exec", "c: i n: q t --container: --context: --namespace: --*"),
     words("uv-run", "m! p: q v --directory: --env-file: --extra: --group: --package: --project: --python: --with: --with-requirements: --*"),
-    words("uvx poetry-run pipenv-run pdm-run rye-run conda-run mamba-run micromamba-run hatch-run pixi-run devbox-run bundle-exec", "n: p: --from: --name: --python: --with: --*"),
+    words("conda-run mamba-run micromamba-run", "n: p: r: v --cwd/ --debug-wrapper-scripts --dev --live-stream --name: \
+        --no-capture-output --prefix: --root-prefix:"),
+    words("hatch-run", "e: q v --env: --verbose --quiet"),
+    words("pixi-run pixi-r pixi-exec", "c: e: q s: v --channel: --clean-env --color: --environment: --frozen --locked \
+        --manifest-path: --no-lockfile-update --quiet --spec: --verbose"),
+    words("devbox-run", "c: e: q --config: --env: --env-file: --environment: --list! --omit-nix-env --pure --quiet"),
+    words("uvx poetry-run pipenv-run pdm-run rye-run bundle-exec", "n: p: --from: --name: --python: --with: --*"),
     words("npx bunx pnpx npm-exec npm-x pnpm-exec pnpm-dlx yarn-exec yarn-dlx bun-x", "c$ p: q y --call$ --package: --*"),
     after(1, "direnv-exec", ""),
     row(Kind::AfterDashes, "mise-exec mise-x dotenv dotenvx-run op-run doppler-run aws-vault-exec", ""),

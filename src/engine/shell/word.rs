@@ -11,6 +11,12 @@ pub(super) const UNKNOWN: char = '\u{10fffd}';
 /// Stands for a group of bash's `extglob`, such as `!(a|b)`.
 const GROUP: char = '\u{10fff9}';
 
+/// Stands for a group that may match a leading dot: `@(.env|b)`.
+const HIDDEN_GROUP: char = '\u{10fff8}';
+
+/// A pattern for names that such a group may match, hidden ones included.
+pub(crate) const ANY_NAME: &str = "[!!]*";
+
 const TOP: char = '\u{10fffb}';
 
 /// Value of a variable of which only [`ShellWord::is_plain`] is known.
@@ -170,7 +176,7 @@ pub(super) fn evaluate(source: &SourceWord, constants: Option<&Constants>) -> Wo
         reader.piece(piece);
         reader.word.written.push_str(&piece.written);
     }
-    if reader.word.value.contains(GROUP) {
+    if reader.word.value.contains([GROUP, HIDDEN_GROUP]) {
         reader.word.value = without_groups(&reader.word.value);
     }
     reader.word
@@ -180,10 +186,12 @@ pub(super) fn evaluate(source: &SourceWord, constants: Option<&Constants>) -> Wo
 /// dot, which `*` does not.
 fn without_groups(value: &str) -> String {
     let names = value.split('/').map(|name| {
-        if name.starts_with(GROUP) {
-            "[!!]*".to_string()
+        let rest = name.trim_start_matches([GROUP, HIDDEN_GROUP]);
+        let is_hidden = rest.len() < name.len() && rest.starts_with('.');
+        if is_hidden || name.starts_with(HIDDEN_GROUP) {
+            ANY_NAME.to_string()
         } else {
-            name.replace(GROUP, "*")
+            name.replace([GROUP, HIDDEN_GROUP], "*")
         }
     });
     names.collect::<Vec<_>>().join("/")
@@ -209,6 +217,7 @@ impl WordReader<'_> {
         if piece.unquoted().is_none() {
             self.before = None;
             if self.open_groups > 0 {
+                self.may_be_hidden();
                 return;
             }
         }
@@ -230,6 +239,12 @@ impl WordReader<'_> {
         }
     }
 
+    /// The group that is open may match a leading dot.
+    fn may_be_hidden(&mut self) {
+        self.word.value = self.word.value.trim_end_matches(GROUP).to_string();
+        self.word.value.push(HIDDEN_GROUP);
+    }
+
     fn unquoted(&mut self, mut text: &str) {
         let prefix = text.split('/').next().unwrap_or_default();
         if self.word.value.is_empty() && prefix.len() > 1 && prefix.starts_with('~') {
@@ -242,6 +257,9 @@ impl WordReader<'_> {
         for c in text.chars() {
             let before = self.before.replace(c);
             if self.open_groups > 0 {
+                if c == '.' && matches!(before, Some('(' | '|')) {
+                    self.may_be_hidden();
+                }
                 self.open_groups += usize::from(c == '(');
                 self.open_groups -= usize::from(c == ')');
                 continue;

@@ -11,6 +11,7 @@ use regex::{Regex, bytes};
 
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Event;
+use crate::engine::shell::ANY_NAME;
 
 /// A dialect's condition. `Display` shows it as written.
 pub trait Condition: fmt::Debug + fmt::Display + Send + Sync {
@@ -248,7 +249,7 @@ pub(super) fn may_be_both(form: &str, word: &str) -> bool {
     if !word.contains(['*', '?', '[']) {
         return has_form(form, word);
     }
-    let is_hidden = form.starts_with('.') && !word.starts_with(['.', '[']);
+    let is_hidden = form.starts_with('.') && !word.starts_with('.') && !word.starts_with(ANY_NAME);
     !is_hidden && have_a_name_in_common(&signs(form), &signs(word))
 }
 
