@@ -206,13 +206,12 @@ fn folder_stamps(folder: &Path) -> Vec<FileStamp> {
 }
 
 /// Whether a folder, or one around it, was exchanged between these stamps: it has another inode, or,
-/// if it is back, another ctime. Around the folder, new entries, which set mtime too, do not count.
+/// if it is back, another ctime. New entries, which set mtime too, do not count.
 fn is_moved(before: &[FileStamp], now: &[FileStamp]) -> bool {
-    let mut around = before.iter().zip(now).skip(1);
-    before.first() != now.first()
-        || around.any(|([device, inode, _, modified, changed], now)| {
-            [*device, *inode] != now[..2] || *modified == now[3] && *changed != now[4]
-        })
+    let mut stamps = before.iter().zip(now);
+    stamps.any(|([device, inode, _, modified, changed], now)| {
+        [*device, *inode] != now[..2] || *modified == now[3] && *changed != now[4]
+    })
 }
 
 /// Makes hooks idle that have a mistake: what they would do is not what their author meant. The

@@ -148,8 +148,10 @@ fn is_unclear(command: &ShellCommand) -> bool {
         return !is_ours(&command.program);
     };
     let mut args = command.args.iter();
-    (is_interpreter(name) || matches!(name, "." | "source"))
-        && args.any(|word| word.text.is_none() && !is_ours(word))
+    let has_unknown = args.any(|word| word.text.is_none() && !is_ours(word));
+    let shown: Vec<&str> = command.args.iter().map(ShellWord::shown).collect();
+    let has_script = !scripts(name, &shown).is_empty();
+    has_unknown && !has_script && (is_interpreter(name) || matches!(name, "." | "source"))
 }
 
 /// Whether a path, or a pattern in its last name, names a program or a shell script.
@@ -226,8 +228,11 @@ fn scripts<'w, W: AsRef<str>>(program: &str, arguments: &'w [W]) -> Vec<&'w str>
     let mut is_value = false;
     for word in arguments.iter().map(AsRef::as_ref) {
         let is_option = word.starts_with(['-', '+']);
-        if row.runs_no_file(word) || word.contains(['$', '`', '~']) {
+        if row.runs_no_file(word) {
             return Vec::new();
+        }
+        if word.contains(['$', '`', '~']) {
+            break;
         }
         if !is_option && !is_value {
             operands.push(word);

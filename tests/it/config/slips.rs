@@ -87,9 +87,9 @@ fn directives_of_people_who_know_other_tools_say_what_to_write() {
         &sandbox,
         &[
             "warning",
-            "`h`: ",
-            "have no command line",
-            "match `tool=bash`",
+            "`h` matches command lines",
+            "so it never runs",
+            "match the tool `bash`",
         ],
     );
     for directive in [
