@@ -59,14 +59,13 @@ fn the_house_keeps_its_measures() {
             "lines of src",
             sources.iter().map(lines).sum(),
             66_000,
-            70_285,
+            69_082,
         ),
-        Measure::falling("files of src", sources.len(), 260, 258),
-        Measure::falling(
+        Measure::falling("files of src", sources.len(), 260, 257),
+        Measure::reached(
             "files of src under 60 lines",
             sources.iter().filter(|source| lines(source) < 60).count(),
             5,
-            7,
         ),
         Measure::reached("lines that read answers", answer_lines(&sources), 350),
         Measure::falling(
