@@ -119,6 +119,15 @@ fn install_into(
     if let Err(why) = launch.version(config.nearest_folder()) {
         writeln!(out, "  note: {} cannot start hookrun: {why}", host.title)?;
     }
+    let site = HostSite {
+        host,
+        config: &config,
+        env,
+    };
+    for (file, cause) in site.switches_off() {
+        let file = Paths::from(&env.cwd).show(&file);
+        writeln!(out, "  to do: {file}: {cause}; remove it")?;
+    }
     for step in host.trust.iter().chain(host.install.must) {
         writeln!(out, "  to do: {step}")?;
     }

@@ -2,13 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use serde_json::Value;
-
 use crate::cli::args::SettingsScope;
-use crate::cli::host::command::{InstalledCommand, Launch, NAME, write_plugin};
+use crate::cli::host::command::{InstalledCommand, Launch, write_plugin};
 use crate::cli::host::files::read_value;
 use crate::cli::host::installed::{
     HooksByEvent, HostSite, Installation, InstalledHook, install_again,
@@ -234,7 +232,9 @@ pub(super) fn about_host(
         findings.add(note(&installed[0].file.path, cause));
     }
     about_events(site.host, installed, wanted, findings);
-    about_switches(site, findings);
+    for (file, cause) in site.switches_off() {
+        findings.add(error(&file, cause, "remove it"));
+    }
     about_trust(site, installed, findings);
     for (at, one) in installed.iter().enumerate() {
         for other in &installed[at + 1..] {
@@ -289,46 +289,6 @@ fn about_events(
             lack,
             "bind the hooks to another event of the host",
         ));
-    }
-}
-
-/// Reports settings that disable hookrun. The first file decides, a project's before a user's.
-fn about_switches(site: HostSite<'_>, findings: &mut Findings) {
-    let Some(shape) = site.host.settings_file() else {
-        return;
-    };
-    let mut files = site.files();
-    files.sort_by_key(|file| {
-        let is_user = file.scope == SettingsScope::User;
-        let is_shared = file.scope == SettingsScope::Project && !file.is_beside;
-        (is_user, is_shared, !file.is_beside)
-    });
-    let mut values: Vec<(PathBuf, Value)> = Vec::new();
-    for file in files {
-        values.extend(read_value(&file.path).map(|value| (file.path, value)));
-    }
-    for (path, disables) in shape.off {
-        let at = path.join(".");
-        let pointer = format!("/{}", path.join("/"));
-        let decides = values
-            .iter()
-            .find_map(|(file, whole)| Some((file, whole.pointer(&pointer)?)));
-        if let Some((file, value)) = decides
-            && value == disables
-        {
-            let cause = format!("`{at}` is {value}: hookrun does not run");
-            findings.add(error(file, cause, "remove it"));
-        }
-    }
-    for path in shape.disabled {
-        let pointer = format!("/{}", path.join("/"));
-        for (file, whole) in &values {
-            let names = whole.pointer(&pointer).and_then(Value::as_array);
-            if names.is_some_and(|names| names.iter().any(|name| name == NAME)) {
-                let cause = format!("`{}` names `{NAME}`: hookrun does not run", path.join("."));
-                findings.add(error(file, cause, "remove it"));
-            }
-        }
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::command::{InstalledCommand, NAME, read_plugin, runs_hookrun};
 use super::document::Document;
-use super::files::Target;
+use super::files::{Target, read_value};
 use crate::cli::args::SettingsScope;
 use crate::config::{Config, Environment, Problem};
 use crate::engine::event::{Schedule, catalog};
@@ -48,6 +48,51 @@ pub(crate) struct HostSite<'a> {
     pub(crate) host: &'static Host,
     pub(crate) config: &'a Config,
     pub(crate) env: &'a Environment,
+}
+
+impl HostSite<'_> {
+    /// The settings that disable hookrun, with their files. The first file decides, a project's before
+    /// a user's.
+    pub(crate) fn switches_off(self) -> Vec<(PathBuf, String)> {
+        let Some(shape) = self.host.settings_file() else {
+            return Vec::new();
+        };
+        let mut files = self.files();
+        files.sort_by_key(|file| {
+            let is_user = file.scope == SettingsScope::User;
+            let is_shared = file.scope == SettingsScope::Project && !file.is_beside;
+            (is_user, is_shared, !file.is_beside)
+        });
+        let mut values: Vec<(PathBuf, Value)> = Vec::new();
+        for file in files {
+            values.extend(read_value(&file.path).map(|value| (file.path, value)));
+        }
+        let mut switches = Vec::new();
+        for (path, disables) in shape.off {
+            let at = path.join(".");
+            let pointer = format!("/{}", path.join("/"));
+            let mut files = values.iter();
+            let decides = files.find_map(|(file, whole)| Some((file, whole.pointer(&pointer)?)));
+            if let Some((file, value)) = decides
+                && value == disables
+            {
+                let cause = format!("`{at}` is {value}: hookrun does not run");
+                switches.push((file.clone(), cause));
+            }
+        }
+        for path in shape.disabled {
+            let at = path.join(".");
+            let pointer = format!("/{}", path.join("/"));
+            for (file, whole) in &values {
+                let names = whole.pointer(&pointer).and_then(Value::as_array);
+                if names.is_some_and(|names| names.iter().any(|name| name == NAME)) {
+                    let cause = format!("`{at}` names `{NAME}`: hookrun does not run");
+                    switches.push((file.clone(), cause));
+                }
+            }
+        }
+        switches
+    }
 }
 
 #[derive(Debug, Clone)]

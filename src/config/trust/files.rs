@@ -96,7 +96,7 @@ pub enum SetError {
     Special(PathBuf),
     #[error("hookrun found more than {MOST_FILES} hook files in {}, or folders more than {DEEPEST} levels deep", .0.display())]
     TooLarge(PathBuf),
-    #[error("the first line of {} names a program by a relative path, which every working directory resolves differently; name it by an absolute path, or a program in PATH by `#!/usr/bin/env NAME`", .0.display())]
+    #[error("the first line of {} names a program or script by a relative path, which every working directory resolves differently; use an absolute path, or for a program in PATH `#!/usr/bin/env NAME`", .0.display())]
     RelativeInterpreter(PathBuf),
     #[error("the files of {} are larger than {} MiB in total", .0.display(), MOST_BYTES >> 20)]
     TooLong(PathBuf),

@@ -2,6 +2,7 @@
 
 use super::{accepted, installed, problems};
 use crate::install::project;
+use crate::sandbox::Sandbox;
 
 #[test]
 fn every_switch_in_every_file_is_named() {
@@ -262,4 +263,28 @@ fn a_hook_of_hookruns_that_was_changed_by_hand_is_an_error() {
 
 fn project_with_a_gate() -> crate::sandbox::Sandbox {
     crate::sandbox::Sandbox::new().hook("guard", "exit 0")
+}
+
+#[test]
+fn what_switches_hooks_off_is_left_to_do_after_an_installation() {
+    for (host, file, text, switch) in [
+        (
+            "claude",
+            ".claude/settings.json",
+            "{\"disableAllHooks\": true}",
+            "`disableAllHooks` is true",
+        ),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            "{\"hooksConfig\": {\"enabled\": false}}",
+            "`hooksConfig.enabled` is false",
+        ),
+    ] {
+        let sandbox = Sandbox::new().hook("10-a.sh", "true").file(file, text);
+        let ran = sandbox.hookrun(&["install", host], b"");
+        ran.exits(0).prints(&format!(
+            "to do: {file}: {switch}: hookrun does not run; remove it"
+        ));
+    }
 }

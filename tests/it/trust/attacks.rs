@@ -1110,7 +1110,8 @@ fn a_first_line_that_the_working_directory_resolves_is_never_trusted() {
         let shown = sandbox.hookrun(&["trust", "--show"], b"");
         assert!(!shown.stdout.contains("sha256:"), "{line}: {shown:?}");
         let ran = sandbox.gate();
-        ran.exits(2).says("names a program by a relative path");
+        ran.exits(2)
+            .says("names a program or script by a relative path");
     }
     for line in [
         "/usr/bin/env -S deno run --allow-net=a.example https://a.example/hook.ts",
