@@ -124,9 +124,9 @@ fn install_into(
         config: &config,
         env,
     };
-    for (file, cause) in site.switches_off() {
+    for (file, switch) in site.switches_off() {
         let file = Paths::from(&env.cwd).show(&file);
-        writeln!(out, "  to do: {file}: {cause}; remove it")?;
+        writeln!(out, "  to do: {file}: {switch}")?;
     }
     for step in host.trust.iter().chain(host.install.must) {
         writeln!(out, "  to do: {step}")?;

@@ -149,8 +149,10 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
     if config.sets.is_empty() {
         streams::remark(NONE_DECLARED);
     } else if sets.is_empty() {
-        let why = "you cannot write to the folder of the hookrun.toml that declares it";
-        streams::remark(&format!("no set was updated: for each set, {why}\n"));
+        streams::remark(
+            "no set was updated: hookrun cannot write to the folders of the hookrun.toml files that \
+             declare them; check their permissions\n",
+        );
     }
     let mut locks: BTreeMap<PathBuf, Lock> = BTreeMap::new();
     let mut needs_trust = false;

@@ -129,7 +129,10 @@ impl StagedFiles {
         let hook_name = &hook.name;
         if !other.is_empty() {
             let names = names(other.iter().map(|change| &change.path));
-            let text = format!("`{hook_name}` changed more than the content of its files: {names}");
+            let text = format!(
+                "`{hook_name}` changed {names}; a hook with `fixes` may change only the content of the \
+                 files that it gets"
+            );
             return Ok(forbidden(text));
         }
         if own.is_empty() {

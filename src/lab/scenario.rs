@@ -178,7 +178,8 @@ impl CaseReader<'_> {
         {
             if !is_name(name) {
                 let cause = format!("`{name}` cannot be the name of a value");
-                self.fault(*at, cause, "use lowercase letters, digits and `_`");
+                let cure = "use lowercase letters, digits and `_`, beginning with a letter";
+                self.fault(*at, cause, cure);
                 continue;
             }
             let tree = if tree.at(&["times"]).is_some() {

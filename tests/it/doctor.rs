@@ -366,8 +366,7 @@ fn hooks_that_are_switched_off_as_a_whole_are_named() {
 
     let sandbox = installed("codex").file(".codex/config.toml", "[features]\nhooks = false\n");
     let (status, found) = problems(&sandbox, "codex");
-    let wanted =
-        "error .codex/config.toml: `features.hooks` is false: hookrun does not run [remove it]";
+    let wanted = "error .codex/config.toml: `features.hooks` is false: hookrun does not run [remove `features.hooks`]";
     assert_eq!((status, found), (1, vec![wanted.to_string()]));
 }
 

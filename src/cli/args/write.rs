@@ -121,7 +121,7 @@ impl SuiteArgs {
 fn percent(text: &str) -> Result<u8, String> {
     match text.parse() {
         Ok(percent) if percent <= 100 => Ok(percent),
-        _ => Err("use a number from 0 to 100".to_string()),
+        _ => Err("use a whole number from 0 to 100".to_string()),
     }
 }
 

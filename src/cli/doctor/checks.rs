@@ -232,8 +232,8 @@ pub(super) fn about_host(
         findings.add(note(&installed[0].file.path, cause));
     }
     about_events(site.host, installed, wanted, findings);
-    for (file, cause) in site.switches_off() {
-        findings.add(error(&file, cause, "remove it"));
+    for (file, switch) in site.switches_off() {
+        findings.add(switch.in_file(&file, None));
     }
     about_trust(site, installed, findings);
     for (at, one) in installed.iter().enumerate() {

@@ -14,6 +14,7 @@ use super::document::Document;
 use super::files::{Target, read_value};
 use crate::cli::args::SettingsScope;
 use crate::config::{Config, Environment, Problem};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{Schedule, catalog};
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Hook, Matcher};
@@ -53,7 +54,7 @@ pub(crate) struct HostSite<'a> {
 impl HostSite<'_> {
     /// The settings that disable hookrun, with their files. The first file decides, a project's before
     /// a user's.
-    pub(crate) fn switches_off(self) -> Vec<(PathBuf, String)> {
+    pub(crate) fn switches_off(self) -> Vec<(PathBuf, Complaint)> {
         let Some(shape) = self.host.settings_file() else {
             return Vec::new();
         };
@@ -77,7 +78,8 @@ impl HostSite<'_> {
                 && value == disables
             {
                 let cause = format!("`{at}` is {value}: hookrun does not run");
-                switches.push((file.clone(), cause));
+                let cure = format!("remove `{at}`");
+                switches.push((file.clone(), Complaint::with_cure(cause, cure)));
             }
         }
         for path in shape.disabled {
@@ -86,8 +88,9 @@ impl HostSite<'_> {
             for (file, whole) in &values {
                 let names = whole.pointer(&pointer).and_then(Value::as_array);
                 if names.is_some_and(|names| names.iter().any(|name| name == NAME)) {
-                    let cause = format!("`{at}` names `{NAME}`: hookrun does not run");
-                    switches.push((file.clone(), cause));
+                    let cause = format!("`{at}` lists `{NAME}`: hookrun does not run");
+                    let cure = format!("remove `{NAME}` from this list");
+                    switches.push((file.clone(), Complaint::with_cure(cause, cure)));
                 }
             }
         }

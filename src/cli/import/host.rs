@@ -47,8 +47,11 @@ fn read_specs(source: &ImportSource<'_>, value: &Value, imported: &mut ImportedH
 
 fn of_spec(host: &str, event: &str, name: &str, spec: &Value) -> Entry {
     let kind = spec["type"].as_str().unwrap_or("command");
-    let Some(command) = spec["command"].as_str().filter(|_| kind == "command") else {
+    if kind != "command" {
         return Err(format!("only {host} can run a spec of type `{kind}`"));
+    }
+    let Some(command) = spec["command"].as_str() else {
+        return Err("it has no command".to_string());
     };
     if find(host).is_none_or(|host| host.called(event).is_empty()) {
         return Err(format!("{host} has no event `{event}`"));

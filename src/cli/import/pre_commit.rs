@@ -231,8 +231,8 @@ fn by_runner(source: &ImportSource<'_>, runner: &str, hook: &Value, at: &GitHook
             &format!("{line} --commit-msg-filename \"$1\""),
         ),
         Some(_) => {
-            let why = "at this stage, pre-commit selects files based on git's input";
-            return Err(format!("{why}: leave {} to pre-commit", at.name));
+            let why = "hookrun cannot pass git's arguments to pre-commit at this stage";
+            return Err(format!("{why}; keep this hook in pre-commit"));
         }
     };
     Ok(made.with("parallel", "false"))

@@ -83,7 +83,7 @@ pub const EXPECT_KEYS: &[ExpectRow] = &[
 pub const REPLY_KEYS: &[ExpectRow] = &[
     row("status", KeyValue::Number, "any", "the exit status",
         set_status, |step| StepValue::Text(Some(step.reply.status.to_string()))),
-    row("stdout", KeyValue::Json, "any", "stdout: a table for the JSON, or a regular expression",
+    row("stdout", KeyValue::Either(&[KeyValue::Table(Vec::new), KeyValue::Pattern]), "any", "stdout: a table for the JSON, or a regular expression",
         set_stdout, |step| StepValue::Text(Some(step.reply.stdout.clone()))),
     row("stderr", KeyValue::Pattern, "any", "stderr",
         set_pattern, |step| StepValue::Text(Some(step.reply.stderr.clone()))),

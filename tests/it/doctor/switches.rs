@@ -6,7 +6,7 @@ use crate::sandbox::Sandbox;
 
 #[test]
 fn every_switch_in_every_file_is_named() {
-    let off = "`disableAllHooks` is true: hookrun does not run [remove it]";
+    let off = "`disableAllHooks` is true: hookrun does not run [remove `disableAllHooks`]";
     let local = ".claude/settings.local.json";
     let user = "home/.claude/settings.json";
     let gemini = "home/.gemini/settings.json";
@@ -35,7 +35,7 @@ fn every_switch_in_every_file_is_named() {
             "gemini",
             gemini,
             "{ // mine\n\"hooksConfig\": {\"disabled\": [\"x\", \"hookrun\"]}}",
-            "`hooksConfig.disabled` names `hookrun`",
+            "`hooksConfig.disabled` lists `hookrun`",
         ),
         (
             "copilot",
@@ -284,7 +284,7 @@ fn what_switches_hooks_off_is_left_to_do_after_an_installation() {
         let sandbox = Sandbox::new().hook("10-a.sh", "true").file(file, text);
         let ran = sandbox.hookrun(&["install", host], b"");
         ran.exits(0).prints(&format!(
-            "to do: {file}: {switch}: hookrun does not run; remove it"
+            "to do: {file}: {switch}: hookrun does not run; remove `"
         ));
     }
 }

@@ -577,7 +577,7 @@ fn what_a_hook_may_not_change_blocks_with_its_name() {
     git.stage("a.txt", "text\n");
     git.git(&["commit", "-q", "-m", "x"])
         .exits(1)
-        .says("`stray` changed more than the content of its files: other.txt");
+        .says("`stray` changed other.txt; a hook with `fixes` may change only");
     assert_eq!(git.sandbox.read("w/other.txt"), "text\n");
 
     let git = repository(&[("format", FORMAT, "fixes = \"block\"")]);
@@ -592,7 +592,7 @@ fn what_a_hook_may_not_change_blocks_with_its_name() {
     git.stage("a.txt", "text\n");
     git.git(&["commit", "-q", "-m", "x"])
         .exits(1)
-        .says("`delete` changed more than the content of its files: a.txt");
+        .says("`delete` changed a.txt; a hook with `fixes` may change only");
     assert_eq!(git.sandbox.read("w/a.txt"), "text\n");
 }
 

@@ -343,7 +343,7 @@ fn options_for_one_event_are_rejected_beside_a_suite() {
     suite(&some, &["--discover"]).exits(2).says("--hooks");
     for wrong in ["abc", "101", "-1", ""] {
         let ran = suite(&some, &[&format!("--coverage={wrong}")]);
-        ran.exits(2).says("use a number from 0 to 100");
+        ran.exits(2).says("use a whole number from 0 to 100");
     }
     let one = some.hookrun(&["test", "tool.pre", "--format", "junit"], b"");
     one.exits(2).says("`--format junit` is only for a suite");

@@ -159,7 +159,7 @@ pub static EVENTS: &[EventSpec] = events! {
         also ["ttsr_triggered"],
         has [RULE SESSION_ID CWD];
     // `StopFailure` of Claude and Codex is an API error rather than an end.
-    "error" OBSERVER "the run has failed",
+    "error" OBSERVER "the agent or its model has reported an error",
         also ["errorOccurred" "error_occurred" "session.error" "StopFailure" "onError"],
         has [TURN_INDEX CODE MESSAGE_TEXT SESSION_ID CWD];
 
