@@ -137,12 +137,14 @@ fn a_flood_on_stderr_hangs_nothing() {
 
 #[test]
 fn the_rest_of_an_event_that_was_not_read_is_not_the_beginning_of_the_next_one() {
-    // It answers when it has read the id and a part of the rest.
-    let hook = "#!/usr/bin/env python3\n# hookrun: warm=serve\nimport json, os\n\
+    // It answers when it has read the id and a part of the rest, which it leaves for a while.
+    let hook = "#!/usr/bin/env python3\n# hookrun: warm=serve\nimport json, os, time\n\
                 while True:\n\
-                \x20   id = os.read(0, 4096).split(b'\"')[3].decode()\n\
+                \x20   part = os.read(0, 4096)\n\
+                \x20   id = part.split(b'\"')[3].decode()\n\
                 \x20   line = json.dumps({'id': id, 'additionalContext': '%d x' % os.getpid()}) + '\\n'\n\
-                \x20   os.write(1, line.encode())\n";
+                \x20   os.write(1, line.encode())\n\
+                \x20   time.sleep(0 if part.endswith(b'\\n') else 1000)\n";
     let mut server = Server::start(hook);
     let first = process_of(&server.decide(&"x".repeat(1_000_000)));
     assert_ne!(process_of(&server.decide("small")), first);
