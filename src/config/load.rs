@@ -79,8 +79,10 @@ impl Config {
             mut problems,
         } = discover::find_layers(choice, env);
         let mut folders_before = Vec::new();
-        for layer in found.iter().filter(|layer| !layer.is_owners()) {
-            folders_before.push((layer.folder.clone(), folder_stamps(&layer.folder)));
+        if choice.trust.is_some() {
+            for layer in found.iter().filter(|layer| !layer.is_owners()) {
+                folders_before.push((layer.folder.clone(), folder_stamps(&layer.folder)));
+            }
         }
         let mut layers = Vec::new();
         for layer in found {
@@ -143,10 +145,9 @@ impl Config {
             trust = judge.settle(&mut hooks, &catalog, &mut problems);
         }
         trust.policy = policy;
-        trust.is_moved = choice.trust.is_some()
-            && folders_before
-                .iter()
-                .any(|(folder, before)| is_moved(before, &folder_stamps(folder)));
+        trust.is_moved = folders_before
+            .iter()
+            .any(|(folder, before)| is_moved(before, &folder_stamps(folder)));
         let mut skipped = Vec::new();
         if choice.trust.is_some() {
             let mut trusted: Vec<&Layer> = layers.iter().map(|one| &one.layer).collect();
@@ -198,11 +199,9 @@ impl Config {
 
 /// The stamps of a folder and of those around it.
 fn folder_stamps(folder: &Path) -> Vec<FileStamp> {
-    let around = folder.ancestors().map(|folder| {
-        let stamp = folder.metadata().map(|meta| stamp_of(&meta));
-        stamp.unwrap_or_default()
-    });
-    around.collect()
+    let around = folder.ancestors().map(Path::metadata);
+    let stamps = around.map(|meta| meta.as_ref().map(stamp_of).unwrap_or_default());
+    stamps.collect()
 }
 
 /// Whether a folder, or one around it, was exchanged between these stamps: it has another inode, or,
