@@ -19,6 +19,9 @@ use crate::engine::lock::locked;
 /// Time limit of a sweep while new processes appear.
 const SWEEP_LIMIT: Duration = Duration::from_millis(500);
 
+/// Time for a process to execute a program, on a busy machine.
+const EXECUTING_LIMIT: Duration = Duration::from_millis(20);
+
 const MOST_NAMED: usize = 16;
 
 /// Makes this process the subreaper of its hooks' processes.
@@ -261,10 +264,35 @@ const HOOK: &str = "HOOKRUN_HOOK=";
 const MARK: &str = "HOOKRUN_RUN_ID=";
 
 fn variable_of(pid: i32, name_and_sign: &str) -> Option<String> {
-    let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let environment = environment_of(pid)?;
     let mut variables = environment.split(|byte| *byte == 0);
     let value = variables.find_map(|variable| variable.strip_prefix(name_and_sign.as_bytes()))?;
     Some(String::from_utf8_lossy(value).into_owned())
+}
+
+/// Returns the environment of a process. While it executes a program, Linux shows an empty one,
+/// and a process that is taken for unmarked then would outlive the run.
+fn environment_of(pid: i32) -> Option<Vec<u8>> {
+    let started = Instant::now();
+    let mut buffer = vec![0; 1 << 14];
+    loop {
+        // What is read by two calls may be cut off, because the first program ended in between.
+        let file = File::open(format!("/proc/{pid}/environ")).ok()?;
+        let length = rustix::io::pread(&file, &mut buffer, 0).ok()?;
+        if length == buffer.len() {
+            buffer.resize(2 * length, 0);
+            continue;
+        }
+        // Kernel threads and zombies have no program.
+        let may_be_executing = length == 0
+            && std::fs::read_link(format!("/proc/{pid}/exe")).is_ok()
+            && started.elapsed() < EXECUTING_LIMIT;
+        if !may_be_executing {
+            buffer.truncate(length);
+            return Some(buffer);
+        }
+        std::thread::sleep(Duration::from_micros(100));
+    }
 }
 
 pub(super) fn end_group(group: i32) {
@@ -317,5 +345,24 @@ impl SparedHooks {
             Some(found) => self.marks.iter().any(|mark| is_part_of(&found, mark)),
             None => variable_of(pid, HOOK).is_some_and(|hook| self.hooks.contains(&hook)),
         }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_has_its_mark_while_it_executes_programs() {
+        let script = "exec sh -c \"$AGAIN\"";
+        let mut shell = std::process::Command::new("/bin/sh");
+        shell.args(["-c", script]);
+        shell.env("AGAIN", script).env("HOOKRUN_RUN_ID", "mark.1");
+        let mut shell = shell.spawn().unwrap();
+        let pid = i32::try_from(shell.id()).unwrap();
+        let missed = (0..2000).filter(|_| !is_marked(pid, "mark")).count();
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+        assert_eq!(missed, 0);
     }
 }
