@@ -3,7 +3,7 @@
 #
 # Each `format` line at the end names endings of files, how to install the formatter, and its command.
 # Edit these lines; for other languages also add their `type` below. A formatter that is not installed
-# blocks. Those in .venv and node_modules are found first.
+# blocks. The folders .venv and node_modules are searched first.
 #
 # hookrun: files fixes=stage type=python|js|ts|css|html|vue|go|rust
 
@@ -21,13 +21,13 @@ format() {
     shift "$count"
     [ $# -gt 0 ] || return 0
     if ! command -v "${command%% *}" >/dev/null; then
-        echo "${command%% *} is not installed: $installation" >&2
+        echo "${command%% *} is not installed; to install it: $installation" >&2
         failed=1
         return
     fi
     case $command in
     rustfmt*)
-        # Of a file it would format the modules too, so it gets the text.
+        # Given a file, rustfmt would also format its modules, so it reads the text on stdin.
         for file; do
             text=$($command <"$file" && echo .) || { failed=1; continue; }
             printf %s "${text%.}" >"$file"

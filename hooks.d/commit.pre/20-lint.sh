@@ -3,7 +3,7 @@
 #
 # Each `lint` line at the end names endings of files, how to install the linter, and its command. Edit
 # these lines; for other languages also add their `type` below. A linter that is not installed blocks.
-# Those in .venv and node_modules are found first. A linter that needs the whole project, such as
+# The folders .venv and node_modules are searched first. A linter that needs the whole project, such as
 # `cargo clippy`, is better a hook in hookrun.toml.
 #
 # hookrun: files type=python|shell|js|ts
@@ -11,7 +11,7 @@
 PATH=$PWD/.venv/bin:$PWD/node_modules/.bin:$PATH
 failed=0
 
-# lint ENDINGS INSTALLATION COMMAND FILE...: a script without an ending has that of its first line.
+# lint ENDINGS INSTALLATION COMMAND FILE...: for a script without an ending, its first line counts.
 lint() {
     endings=$1 installation=$2 command=$3
     shift 3
@@ -32,7 +32,7 @@ lint() {
     shift "$count"
     [ $# -gt 0 ] || return 0
     if ! command -v "${command%% *}" >/dev/null; then
-        echo "${command%% *} is not installed: $installation" >&2
+        echo "${command%% *} is not installed; to install it: $installation" >&2
         failed=1
     else
         $command "$@" >&2 || failed=1

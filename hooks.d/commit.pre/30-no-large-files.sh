@@ -1,6 +1,6 @@
 #!/bin/sh
-# Blocks files that are too large for the repository. It reads the size of what is staged, so a file in
-# Git LFS counts as its pointer.
+# Blocks files that are too large for the repository. The staged content counts, so a file in Git LFS
+# has the size of its pointer.
 #
 #   HOOKRUN_LARGE_FILES   the limit in bytes (default: 1048576)
 #
@@ -19,6 +19,6 @@ sizes=$(printf '%s\n' "$blobs" | git cat-file --batch-check='%(objectsize) %(res
 large=$(printf '%s\n' "$sizes" | awk -v limit="$limit" '
     $1 > limit + 0 { size = $1; sub(/^[^ ]* /, ""); print $0 " has " size " bytes; the limit is " limit }')
 [ -z "$large" ] || {
-    printf '%s\n' "$large" 'keep it in Git LFS (git lfs track), or outside the repository' >&2
+    printf '%s\n' "$large" 'keep large files in Git LFS (git lfs track), or outside the repository' >&2
     exit 1
 }

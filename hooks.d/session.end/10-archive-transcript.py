@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -IS
 # Archives the session's transcript when the session ends, even if aborted, as
-# ARCHIVE/SESSION/NAME; NAME is the transcript's file name. When a resumed session ends, it replaces
-# its copy. Without a transcript nothing is archived.
+# ARCHIVE/SESSION/NAME; NAME is the transcript's file name. When a resumed session ends, the new copy replaces the
+# old one. Without a transcript nothing is archived.
 #
 # Settings: HOOKRUN_ARCHIVE_DIR (default: $XDG_DATA_HOME/hookrun-archive, which is
 # ~/.local/share/hookrun-archive). Transcripts are sensitive; only you can read the copies.

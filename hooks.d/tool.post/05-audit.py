@@ -70,7 +70,7 @@ def main():
         append(path, log_line(json.load(sys.stdin.buffer)))
     except OSError as error:
         if os.environ.get("HOOKRUN_AUDIT_REQUIRED") != "0":
-            sys.exit(f"cannot log this event, so it is blocked: {error}")
+            sys.exit(f"cannot log this event: {error}; HOOKRUN_AUDIT_REQUIRED=0 allows events that are not logged")
 
 
 main()

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # Blocks deleting folders, and overwriting them from git, except for disposable files.
 #
-# Disposable are files that git ignores (but not .env), folders that do not exist, files in /tmp, /var/tmp or $TMPDIR, and
-# caches of package managers. A
-# relative path must be disposable in every folder that an earlier `cd` may have entered. Paths that
-# are unknown before the command runs are blocked. The script parses no shell: the event has the
-# words of each command (`action.commands`).
+# Files are disposable if git ignores them (but not .env), in folders that do not exist, in /tmp, /var/tmp
+# or $TMPDIR, and in caches of package managers. A relative path must be disposable in every folder that
+# an earlier `cd` may have entered. Paths that are unknown before the command runs are blocked. The
+# script does not parse shell: the event has the words of each command (`action.commands`).
 #
 # hookrun: runs="rm -r|-R|--recursive" runs="rm|unlink|shred ** */[*][*]/*" runs="find -delete"
 # hookrun: runs="rsync --delete|--del|--delete-*" runs=": $" runs="git restore" runs="git checkout" reads=stdin
@@ -97,7 +96,7 @@ def overwritten(words):
 
 action = json.load(sys.stdin)["action"]
 if "uncertain" in action:
-    sys.exit(f"cannot tell what this deletes: {action['uncertain']}\ninstead: write a simpler command")
+    sys.exit(f"cannot tell what the command deletes: {action['uncertain']}\ninstead: write a simpler command")
 # `$TMPDIR/a` is known if nothing else in the line is for a run to tell.
 rest = re.sub(r"\$(TMPDIR|\{TMPDIR\})/(?=\w)", "", action["command"])
 known = f"{TMPDIR}/a" if "TMPDIR" in os.environ and rest != action["command"] and not re.search(r"[$`(]|\.\.", rest) else None
@@ -120,8 +119,12 @@ for command in action["commands"]:
         sys.exit()
     for path in deleted(name, words, command.get("found")):
         path = path or known
-        is_known = is_near and path
-        if not (is_known and (is_cache(path) or all(is_expendable(os.path.join(folder, path)) for folder in folders))):
+        if not is_near:
+            through = "`, `".join(map(str, command["through"]))
+            sys.exit(f"cannot tell which files `{shown}` deletes through `{through}`\ninstead: run the command without `{through}`, or ask the person to run it")
+        if not path:
+            sys.exit(f"cannot tell which files `{shown}` deletes\ninstead: write the paths without variables")
+        if not (is_cache(path) or all(is_expendable(os.path.join(folder, path)) for folder in folders)):
             sys.exit(f"`{shown}` permanently deletes files that git does not ignore\n"
                 "instead: move them aside with mv, or delete files by name with plain rm")
     emptied = [file["target"] for file in command.get("redirects", []) if file["operator"] in (">", ">|")]

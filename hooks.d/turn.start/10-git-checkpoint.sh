@@ -4,7 +4,7 @@
 #
 #   turn.start           records a commit with the tracked files (git stash create: it changes no
 #                        branch, no stash list and no file)
-#   session.branch.pre   prints the commit to restore for the turn that is branched from
+#   session.branch.pre   prints the commit of the turn at which the branch starts
 #   agent.end            removes the records
 #
 # One script, linked into three event folders; the records are in HOOKRUN_STATE_DIR. Untracked files
@@ -17,7 +17,7 @@
 # hookrun: timeout=10s
 
 notes=${HOOKRUN_STATE_DIR-}
-[ "$notes" ] || exit 0 # hookrun has found no place for state.
+[ "$notes" ] || exit 0 # No state folder.
 
 # number FIELD: prints it from the context, which is one line of compact JSON. A name with bare
 # quotes around it cannot stand inside a JSON string, so the first one is the field.
@@ -48,8 +48,10 @@ session.branch.pre)
     restore="git restore --source=$commit --worktree -- :/"
     if [ "${HOOKRUN_CHECKPOINT_RESTORE-}" != 1 ]; then
         say "Commit $commit has the files from the start of turn $turn; restore them with \`$restore\`."
-    elif present=$(snapshot) && $restore 2>/dev/null; then
-        say "The files are restored to the start of turn $turn. Their previous state is in $present."
+    elif ! present=$(snapshot); then
+        say "The files were not restored to the start of turn $turn, because git cannot save their present state; \`$restore\` discards it."
+    elif $restore 2>/dev/null; then
+        say "The files are restored to the start of turn $turn. Their previous state is in commit $present."
     else
         say "The files could not be restored to the start of turn $turn; run \`$restore\` to see why."
     fi ;;

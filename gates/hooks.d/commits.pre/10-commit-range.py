@@ -186,18 +186,18 @@ def commit_of(revision):
     try:
         found = git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
     except Blocked:
-        raise Blocked(f"`{revision}` is not a known commit in this clone; fetch it") from None
+        raise Blocked(f"`{revision}` is not a known commit in this clone; fetch it, or correct the name") from None
     # `^main` is printed as well, and means all others.
     if not re.fullmatch(NUMBER, found):
         raise Blocked(f"`{revision}` does not name a single commit")
     return found
 
 
-def judge_message(parents, author, message):
+def judge_message(parents, author, message, base):
     """What is wrong with what a commit says: rule, message."""
     subject, _, rest = message.partition("\n")
     if re.match(r"(fixup|squash|amend)! |wip\b", subject, re.IGNORECASE):
-        yield "fixup", "it is unfinished; squash it with `git rebase --autosquash`"
+        yield "fixup", f"it is unfinished; squash it with `git rebase -i --autosquash {base}`"
     if len(parents) > 1:
         return
     wanted = os.environ.get("HOOKRUN_COMMITS_SUBJECT")
@@ -208,12 +208,12 @@ def judge_message(parents, author, message):
     elif subject.endswith("."):
         yield "subject", "its subject ends with a full stop"
     elif wanted and not re.search(wanted, subject) and not OTHERS.match(subject) and not UPDATE.fullmatch(subject):
-        yield "subject", f"its subject does not match {wanted}"
+        yield "subject", f"its subject does not match HOOKRUN_COMMITS_SUBJECT: {wanted}"
     if rest and not rest.startswith("\n"):
         yield "subject", "its subject is not followed by an empty line"
     signed = re.findall(r"^Signed-off-by: .*<([^>\n]*)>\s*$", message, re.MULTILINE | re.IGNORECASE)
     if not {author.lower(), BOTS.get(author.lower())} & {*map(str.lower, signed)}:
-        yield "sign-off", f"no Signed-off-by line for {author}; add it with `git rebase --signoff`"
+        yield "sign-off", f"no Signed-off-by line for {author}; add it with `git rebase --signoff {base}`"
 
 
 def message_of(text):
@@ -339,7 +339,7 @@ def check(event):
     base, head = commit_of(event["base"]), commit_of(event.get("head", "HEAD"))
     limit = os.environ.get("HOOKRUN_COMMITS_LARGE") or "1048576"
     if not re.fullmatch("[0-9]+", limit):
-        raise Blocked("HOOKRUN_COMMITS_LARGE must be a number of bytes")
+        raise Blocked(f"HOOKRUN_COMMITS_LARGE must be a number of bytes, not `{limit}`")
     try:
         re.compile(os.environ.get("HOOKRUN_COMMITS_SUBJECT", ""))
     except re.error as error:
@@ -357,7 +357,7 @@ def check(event):
     for number in commits.decode().split():
         parents, author, message, as_bytes = message_of(objects.read(number))
         subject = message.partition("\n")[0][:60]
-        for rule, problem in judge_message(parents, author, message):
+        for rule, problem in judge_message(parents, author, message, event["base"]):
             wrong(rule, number, f"{number[:12]} ({subject}): {problem}")
         for what in secrets_in(as_bytes):
             wrong("secret", number, f"{number[:12]}: its message contains {what}")

@@ -98,7 +98,7 @@ def committed(base, path):
     """The file as it was where the work left `base`; `None` if it was not there."""
     folder, name = os.path.split(os.path.abspath(path))
     if git("-C", folder, "rev-parse", "--git-dir") is None:
-        raise Blocked("this is not a git repository, so `base` cannot be resolved; use `basePath` instead")
+        raise Blocked(f"`{path}` is not in a git repository, so `base` cannot be resolved; use `basePath` instead")
     commit = git("-C", folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
     fork = commit and git("-C", folder, "merge-base", commit.decode().strip(), "HEAD")
     if not fork:
@@ -174,7 +174,7 @@ def parse(text, called):
         lock = json.loads(text, object_pairs_hook=once)
         json.dumps(lock, ensure_ascii=False).encode()  # Rejects lone surrogates.
     except (ValueError, RecursionError) as error:
-        raise Blocked(f"{called} is not JSON: {error}") from None
+        raise Blocked(f"{called} cannot be read as JSON: {error}") from None
     return packages(lock, called), legacy(lock, called)
 
 
@@ -288,7 +288,7 @@ def judge_address(entry, name, known, hosts):
     elif known and host not in map(host_of, known):
         yield "host", "error", f"it comes from {host} instead of {host_of((same or known)[0]) or 'an unknown host'}"
     elif host not in hosts:
-        yield "host", "error", f"it comes from {host}, a new host; to allow it, set HOOKRUN_LOCK_HOSTS"
+        yield "host", "error", f"it comes from {host}, a new host; to allow that host, add it to HOOKRUN_LOCK_HOSTS"
     if host and not named_by(resolved, name, entry.get("version")):
         yield "name", "error", f"its URL belongs to a different package or version: {resolved}"
 
@@ -617,7 +617,8 @@ def judge_locked(now, before, kind):
         called = one.name, one.version, one.line
         if one.source not in known.get(one.name, sources):
             was = " and ".join(sorted(filter(None, known.get(one.name, ()))))
-            until = f" instead of {was}" if was else ", a new source; to allow it, set HOOKRUN_LOCK_HOSTS"
+            cure = f"add `host:{plain(one.name)}` to HOOKRUN_LOCK_ALLOW" if "/" in one.source else "add it to HOOKRUN_LOCK_HOSTS"
+            until = f" instead of {was}" if was else f", a new source; to allow that source, {cure}"
             yield *called, "host", "error", f"it comes from {plain(one.source)}{until}"
         if "://" in one.source and not re.match(r"(?:git\+)?(?:https|ssh)://", one.source):
             yield *called, "host", "error", f"it is not fetched over HTTPS: {plain(one.source)}"
@@ -672,7 +673,7 @@ def check(event):
     check_keys(event)
     path, base, base_path = event["path"], event.get("base"), event.get("basePath")
     if (base is None) == (base_path is None):
-        raise Blocked('the event needs either `base` or `basePath`: {"path": "package-lock.json", "base": "origin/main"}')
+        raise Blocked('the event needs exactly one of `base` and `basePath`: {"path": "package-lock.json", "base": "origin/main"}')
     if "cwd" in event and not is_here(event["cwd"]):
         raise Blocked(f"`cwd` is `{event['cwd']}`, which is not a folder")
     left_out = allowed()

@@ -183,7 +183,7 @@ def objects(document, path, usual=None):
             document.setdefault(name, value)
     if not isinstance(document, Object) or not isinstance(document.get("kind"), str):
         line = getattr(document, "line", 1)
-        raise Blocked(f"{path}:{line}: this is not a Kubernetes object: it has no `kind`")
+        raise Blocked(f"{path}:{line}: this is not a Kubernetes object: it has no valid `kind`")
     rest = Object(document)
     rest.line = document.line
     kind = document["kind"]
@@ -351,7 +351,7 @@ def judge_volume(volume, sorts, name):
 
 
 def judge_rights(container, pod, is_whole):
-    line, name, own = container.line, container.get("name"), part(container, "securityContext")
+    line, name, own = container.line, container.get("name") or "(unnamed)", part(container, "securityContext")
     if flag(own, "privileged") or flag(part(own, "windowsOptions"), "hostProcess"):
         yield "privileged", line, f"`{name}` is privileged, with full access to the node"
     if flag(own, "allowPrivilegeEscalation"):
@@ -372,7 +372,7 @@ def judge_rights(container, pod, is_whole):
 
 
 def judge_image(container):
-    line, name, image = container.line, container.get("name"), container.get("image")
+    line, name, image = container.line, container.get("name") or "(unnamed)", container.get("image")
     if not isinstance(image, str) or not image:
         yield "latest", line, f"`{name}` has no image"
         return
@@ -384,7 +384,7 @@ def judge_image(container):
 
 
 def judge_limits(container, is_needed):
-    line, name = container.line, container.get("name")
+    line, name = container.line, container.get("name") or "(unnamed)"
     # Tekton calls them `computeResources`.
     limits = part(part(container, "computeResources") or part(container, "resources"), "limits")
     for what in ("cpu", "memory"):
@@ -532,7 +532,7 @@ def check(event):
         raise Blocked(f"`{path}` cannot be read: {error.strerror}") from None
     found = [one for document in documents(text, path) for one in objects(document, path)]
     if not found:
-        raise Blocked(f"`{path}` contains no objects")
+        raise Blocked(f"`{path}` contains no Kubernetes objects")
     findings = []
     for one in found:
         kind = one["kind"]

@@ -443,7 +443,7 @@ def faults(kind, now, ports):
 
     for port, name, source in reached(kind, now, ports):
         if source is UNKNOWN:
-            yield later("open-port", name, "who can connect")
+            yield later("open-port", name, "whether the internet can connect")
         elif is_world(source):
             yield wrong("open-port", f"{{}} open to {source}", f"port {port} to {source}", port)
     for port, sources in ranges(kind, now, ports).items():
@@ -490,14 +490,15 @@ def faults(kind, now, ports):
 
     name = ENCRYPTED_BY.get(kind)
     if name and word(now, name) != "true":
-        yield wrong("unencrypted", f"its storage is unencrypted; set `{name} = true`")
+        state = "may be" if now.get(name) is UNKNOWN else "is"
+        yield wrong("unencrypted", f"its storage {state} unencrypted; set `{name} = true`", name)
     for name in DISKS if kind == "aws_instance" else ():
         for disk in blocks(now, name):
             if disk is UNKNOWN:
                 yield later("unencrypted", name, "whether the disk is encrypted")
             elif disk.get("encrypted") is not True:
                 key = f"{name} {told(disk.get('device_name'))}"
-                yield wrong("unencrypted", "one of its disks is unencrypted; set `encrypted = true`", key)
+                yield wrong("unencrypted", f"a disk in `{name}` is unencrypted; set `encrypted = true`", key)
 
 
 def is_protected(kind, protected):
@@ -739,7 +740,7 @@ def read_plan(path):
     except OSError as error:
         raise Blocked(f"`{path}` cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise Blocked(f"`{path}` is not JSON ({error}); write it with `terraform show -json PLAN >{path}`") from None
+        raise Blocked(f"`{path}` cannot be read as JSON ({error}); write it with `terraform show -json PLAN >{path}`") from None
     if not isinstance(plan, dict) or "format_version" not in plan:
         raise Blocked(f"`{path}` is not from `terraform show -json`: it has no `format_version`")
     if str(plan["format_version"]).split(".")[0] not in ("0", "1"):
@@ -847,7 +848,7 @@ def check(event):
                 place = place or judge.sources.find(change) or {"path": shown(path)}
                 findings.append({**place, "level": level, "message": f"{address}: {message} [{rule}]"})
     except Odd as odd:
-        raise Blocked(f"{where} cannot be read: {odd}") from None
+        raise Blocked(f"{where} is invalid: {odd}") from None
     return findings
 
 
