@@ -88,7 +88,7 @@ impl DirectiveReader<'_, '_> {
             if comment_of(text).is_none() {
                 for late in lines.filter(|line| directive_of(line).is_some()) {
                     let cause =
-                        "this directive is below the first line of code, so hookrun ignores it";
+                        "this directive has no effect, because it is below the first line of code";
                     let cure = "move it above the first line that is not a comment";
                     self.reader.fault(offset_of(late), cause, cure);
                 }
@@ -110,8 +110,8 @@ impl DirectiveReader<'_, '_> {
     /// Reads the settings of one line at `offset`; its directive is at `start`.
     fn directive(&mut self, directive: &str, line: &str, offset: usize, start: usize) {
         let Ok(words) = shell_words::split(directive) else {
-            let cause = "a quote is not closed";
-            return self.reader.fault(start, cause, "close it");
+            let cause = "a quote in this directive is not closed";
+            return self.reader.fault(start, cause, "add the closing quote");
         };
         if words.is_empty() {
             let cure = "write settings, for example `timeout=10s`";
@@ -128,7 +128,7 @@ impl DirectiveReader<'_, '_> {
             let key = name.strip_prefix("unless.").unwrap_or(&name);
             if is_repeated && !MAY_REPEAT.contains(&key) {
                 let cause = format!("`{name}` is set twice");
-                let cure = "keep one; only paths, `not`, `type` and `runs` may be repeated";
+                let cure = "keep one; only `path`, `not`, `type`, `runs`, `sandbox.read` and `sandbox.write` may be repeated";
                 self.reader.fault(at, cause, cure);
             } else if let Err(complaint) = self.word(&word, at) {
                 self.reader.complain(at, complaint);
@@ -294,7 +294,9 @@ fn unknown(name: &str) -> Complaint {
         (Some(nearest), _) if unless.is_some() => format!("did you mean `unless.{nearest}`?"),
         (Some(nearest), _) => format!("did you mean `{nearest}`?"),
         (None, Some(known)) => format!("write `{known}=…`"),
-        (None, None) if name == "event" => "the folder names the event: hooks.d/<event>/".into(),
+        (None, None) if name == "event" => {
+            "remove `event`; the hook's folder in hooks.d names the event".into()
+        }
         (None, None) => format!(
             "quote a value with spaces; the keys of a directive are {}, where.FIELD and unless.KEY",
             known.join(", ").replace(", where", "")

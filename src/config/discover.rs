@@ -175,16 +175,19 @@ fn explicit_layer(named: &Path, problems: &mut Vec<Problem>) -> Result<Layer, Co
             let cure = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d folder itself";
             return Complaint::with_cure("no such file or folder", cure);
         }
-        Complaint::with_cure(format!("cannot read it: {error}"), "check its permissions")
+        Complaint::with_cure(
+            format!("cannot be read: {error}"),
+            "check the path and its permissions",
+        )
     })?;
     let kind = LayerKind::Explicit;
     if meta.is_file() {
         let folder = named.parent().unwrap_or(named).to_path_buf();
         let mut layer = Layer::empty(kind, folder);
         if named.extension() != Some(OsStr::new("toml")) {
-            let cause = "is neither a folder of hooks nor a `hookrun.toml`";
-            let cure = "move it into its event's folder, such as hooks.d/tool.pre/, and pass the \
-                        parent of that folder instead";
+            let cause = "is neither a folder of hooks nor a TOML file";
+            let cure = "pass the folder that contains hooks.d; a hook must be in its event's \
+                        folder, such as hooks.d/tool.pre/";
             return Err(Complaint::with_cure(cause, cure));
         }
         layer.manifests.push(named.to_path_buf());

@@ -201,11 +201,12 @@ impl Pattern {
                 if !written.contains('{') {
                     list = format!("{{{list}}}");
                 }
-                let cause = format!("`{written}` is not a valid pattern: {error}");
+                let cause =
+                    format!("`{written}` is not a valid pattern: `|` does not separate globs");
                 return Complaint::with_cure(cause, format!("write `{list}`"));
             }
             Pattern::Access(_) => "write `read` or `write`",
-            Pattern::Type => "use file types such as `python`, `shell` or `text`",
+            Pattern::Type => return Complaint::new(format!("`{written}`: {error}")),
             Pattern::Path | Pattern::Not => "write a glob: `src/**`, `*.pem`, `.env`",
             Pattern::Runs => "write a program and its words: `git push --force|-f`",
             Pattern::Command | Pattern::Field(_) => {

@@ -145,7 +145,8 @@ fn read_event(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Even
     let at = entry.at;
     let Some(table) = entry.tree.entries() else {
         let cure = format!("write `[event.\"{name}\"]`");
-        reader.fault(entry.tree.offset, "this event is not a table", cure);
+        let cause = format!("the event `{name}` is not a table");
+        reader.fault(entry.tree.offset, cause, cure);
         return None;
     };
     let mut draft = EventDraft::default();
@@ -242,7 +243,7 @@ impl EventDraft {
 fn bad_name(name: &str) -> Option<Complaint> {
     if catalog::command_name(name).is_some() {
         let cause = format!("`{name}` is a command and needs no declaration");
-        let cure = "bind a hook to it: `event = \"command.NAME\"`, with a `description`";
+        let cure = format!("bind a hook to it: `event = \"{name}\"`, with a `description`");
         return Some(Complaint::with_cure(cause, cure));
     }
     let has_good_letters = name

@@ -1,6 +1,7 @@
 //! Reads a repository's objects with the system's git. Nothing is checked out, so filters, links,
 //! hooks and submodules have no effect.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::Duration;
@@ -82,11 +83,14 @@ impl GitRepository {
             objects.push_str(&format!("{}\n", entry.object));
             entries.push(entry);
             if entries.len() > MOST_FILES {
-                let cause = format!("commit {commit} has more than {MOST_FILES} files");
+                let cause = format!("commit {commit} has more than {MOST_FILES} hook files");
                 return Err(Complaint::new(cause));
             }
             if bytes > MOST_BYTES {
-                let cause = format!("commit {commit} is larger than {} MiB", MOST_BYTES >> 20);
+                let most = MOST_BYTES >> 20;
+                let cause = format!(
+                    "the hook files of commit {commit} are larger than {most} MiB in total"
+                );
                 return Err(Complaint::new(cause));
             }
         }
@@ -138,7 +142,12 @@ impl GitRepository {
         // Do not search for an enclosing repository.
         errand.command.env("GIT_DIR", &self.folder);
         let ended = errand.output().map_err(|error| {
-            Complaint::with_cure(format!("cannot start git: {error}"), "install git")
+            let complaint = Complaint::new(format!("cannot start git: {error}"));
+            let is_missing = error.kind() == io::ErrorKind::NotFound && self.folder.is_dir();
+            Complaint {
+                cure: is_missing.then(|| "install git".to_string()),
+                ..complaint
+            }
         })?;
         ended.ok_or_else(|| {
             let cause = format!("`git {}` did not finish within 5 minutes", words[0]);

@@ -34,7 +34,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.flag().map(|flag| draft.hook.parallel = Some(flag))),
     KeyRow::directive("on_failure", KeyValue::OneOf(|| words(OnFailure::NAMES)), "the event's", "the result of a failure",
         |draft, key| key.one_of(OnFailure::NAMES).map(|means| draft.hook.on_failure = Some(means))),
-    KeyRow::directive("background", KeyValue::OneOf(|| words(Background::NAMES)), "\"kill\"", "whether to kill or keep its background processes",
+    KeyRow::directive("background", KeyValue::OneOf(|| words(Background::NAMES)), "\"kill\"", "`kill` its background processes, or `detach`: leave them running",
         |draft, key| key.one_of(Background::NAMES).map(|choice| draft.hook.background = choice)),
     KeyRow::directive("lives", KeyValue::OneOf(|| words(Lives::NAMES)), "\"event\"", "\"session\": start it once for each session, and send it its events line by line", set_lives),
     KeyRow::directive("warm", KeyValue::OneOf(|| words(Warm::NAMES)), "\"off\"", "\"fork\": start the Python script in a process forked in advance; \"serve\": keep the program running, and send it each event as a line",
@@ -119,7 +119,7 @@ pub const LIMIT_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::directive("cpu", KeyValue::Duration, "none", "processor time of each of its processes, in whole seconds", |draft, key| {
         let time = key.duration()?;
         if time.subsec_nanos() != 0 {
-            return Err(key.about("the system counts processor time in whole seconds"));
+            return Err(key.about("the system counts processor time in whole seconds; write, for example, `2s`"));
         }
         draft.hook.limits.cpu = Some(time);
         Ok(())
@@ -188,7 +188,8 @@ fn set_rule(
 ) -> Result<(), Complaint> {
     let text = key.text()?;
     if text.trim().is_empty() {
-        return Err(key.about("it is empty; write a reason or a question"));
+        let cause = format!("`{}` is empty", key.name);
+        return Err(Complaint::with_cure(cause, "write a reason or a question"));
     }
     let names = placeholders(text).map_err(|wrong| {
         let cause = format!("`{{{wrong}}}` in `{}` is not a placeholder", key.name);
@@ -252,8 +253,8 @@ fn path_below(written: &str, key: &Setting<'_, '_>) -> Result<PathBuf, Complaint
         return Ok(path.to_path_buf());
     }
     let name = key.name;
-    let cause = format!("`{written}` in `{name}` is not a relative path without `..`");
-    let cure = "write a path such as `node_modules`";
+    let cause = format!("`{name}` cannot be `{written}`");
+    let cure = "write a path inside the project without `.` and `..`, such as `web`";
     Err(Complaint::with_cure(cause, cure))
 }
 
@@ -276,7 +277,8 @@ fn set_fields(
 ) -> Result<(), Complaint> {
     let table = key.table()?;
     if table.is_empty() {
-        let cause = "`where`, or a table in it, is empty";
+        let name = format!("where.{above}");
+        let cause = format!("`{}` is empty", name.trim_end_matches('.'));
         let cure = "write a field and a regular expression, or remove the key";
         return Err(Complaint::with_cure(cause, cure));
     }
@@ -296,7 +298,7 @@ fn set_fields(
             }
         } else {
             let cause = format!("`where.{field}` takes a string, not {}", tree.describe());
-            let cure = "write a regular expression";
+            let cure = "write a regular expression in quotes";
             key.reader.fault(tree.offset, cause, cure);
         }
     }
@@ -308,9 +310,8 @@ fn paths(key: &Setting<'_, '_>) -> Result<Vec<String>, Complaint> {
     for path in &paths {
         let is_of_other = path.starts_with('~') && path != "~" && !path.starts_with("~/");
         let cause = match path.as_str() {
-            _ if path.is_empty() || path.contains('\0') => {
-                "a path in `sandbox` is empty or contains a NUL".into()
-            }
+            _ if path.is_empty() => format!("a path in `{}` is empty", key.name),
+            _ if path.contains('\0') => format!("a path in `{}` contains a NUL", key.name),
             _ if path.contains(['*', '?', '[', '{']) => {
                 format!("`{path}` looks like a pattern, which the sandbox does not support")
             }

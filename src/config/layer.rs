@@ -115,7 +115,10 @@ pub(super) fn has_folder(path: &Path, problems: &mut Vec<Problem>) -> bool {
         Err(error) => format!("cannot be read: {error}"),
     };
     let cause = format!("{cause}, but hookrun expects a hook folder here");
-    problems.push(Complaint::with_cure(cause, "fix it, or remove it").in_file(standing, None));
+    problems.push(
+        Complaint::with_cure(cause, "make it a readable folder, or remove it")
+            .in_file(standing, None),
+    );
     false
 }
 

@@ -221,7 +221,7 @@ fn stop_mistaken(hooks: &mut [Hook], problems: &[Problem]) {
             let is_whole_file = hook.source.line.is_none() || problem.events.is_empty();
             problem.is_error() && problem.file == hook.source.file && is_whole_file
         });
-        hook.idle = mistake.map(|mistake| format!("it has an error: {}", mistake.cause));
+        hook.idle = mistake.map(|mistake| format!("its file has an error: {}", mistake.cause));
     }
 }
 
@@ -316,7 +316,13 @@ fn own_events(
                 None => own.push(spec.clone()),
                 Some(known) if known == spec => {}
                 Some(_) => {
-                    let cause = format!("`{}` is declared differently elsewhere", spec.name);
+                    let mut files = layers.iter().flat_map(|one| &one.files);
+                    let declarer = files.find(|(_, other)| {
+                        let mut declared = other.events.declared.iter();
+                        declared.any(|(event, _)| event.name.eq_ignore_ascii_case(&spec.name))
+                    });
+                    let place = declarer.map_or(file, |(path, _)| path).display();
+                    let cause = format!("`{}` is declared differently in {place}", spec.name);
                     let cure = "make the declarations identical, or remove one";
                     problems.push(Complaint::with_cure(cause, cure).in_file(file, Some(*at)));
                 }

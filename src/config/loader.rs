@@ -78,7 +78,12 @@ impl ConfigLoader<'_> {
     pub(super) fn entries(&mut self, folder: &Path) -> Vec<DropIn> {
         layer::entries(folder).unwrap_or_else(|error| {
             let cause = format!("cannot be read: {error}");
-            self.fault(folder, cause, "check its permissions");
+            let cure = if folder.is_dir() {
+                "check its permissions"
+            } else {
+                "make it a folder, or remove it"
+            };
+            self.fault(folder, cause, cure);
             Vec::new()
         })
     }
@@ -126,8 +131,12 @@ impl ConfigLoader<'_> {
                 let Some(Host { name: host, .. }) = others.next() else {
                     return unknown_event(&unknown);
                 };
-                let cure = format!("set the hook's dialect: `dialect = \"{host}\"`");
-                Complaint::with_cure(format!("`{name}` is an event of {host}"), cure)
+                let more = match others.count() {
+                    0 => "",
+                    _ => " and other systems",
+                };
+                let cure = format!("set the hook's dialect, such as `dialect = \"{host}\"`");
+                Complaint::with_cure(format!("`{name}` is an event of {host}{more}"), cure)
             }),
         }
     }
@@ -206,10 +215,13 @@ pub(super) fn unknown_event(unknown: &UnknownEvent) -> Complaint {
         return bad_command(name);
     }
     let cause = format!("unknown event `{}`", unknown.name);
-    let otherwise =
-        "`hookrun events` lists all events; declare your own with [event.\"name\"] in hookrun.toml";
+    let name = &unknown.name;
     let nearest = unknown.nearest.as_deref();
-    let cure = complaint::did_you_mean(nearest, || otherwise.to_string());
+    let cure = complaint::did_you_mean(nearest, || {
+        format!(
+            "`hookrun events` lists all events; declare your own with [event.\"{name}\"] in hookrun.toml"
+        )
+    });
     Complaint::with_cure(cause, cure)
 }
 
@@ -307,6 +319,14 @@ fn contradiction(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Option<Com
         let mut excluded = excluded.iter();
         let other = excluded.find(|(_, is_other)| is_set(hook) && is_other(hook));
         if let Some((other, _)) = other {
+            if *other == IS_FOREIGN.0 && !draft.says_dialect {
+                let cause = format!(
+                    "`{one}` cannot be used in a folder named after another system's event"
+                );
+                let cure =
+                    format!("remove `{one}`, or move the hook into the folder of hookrun's event");
+                return Some(Complaint::with_cure(cause, cure));
+            }
             let cause = format!("`{other}` cannot be used with `{one}`");
             return Some(Complaint::with_cure(cause, "remove one of them"));
         }
@@ -318,13 +338,15 @@ fn contradiction(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Option<Com
         && !events.any(|event| event.changes == Changes::Index)
     {
         let cause = format!("`{key}` has no effect: `{event}` has no staged content");
-        let cure = "bind the hook to commit.pre, merge.pre or patch.pre, or remove the key";
+        let cure =
+            format!("bind the hook to commit.pre, merge.pre or patch.pre, or remove `{key}`");
         return Some(Complaint::with_cure(cause, cure));
     }
     let lists_files = spec.context.is_empty() || spec.carries("changes") || spec.has_action();
     if hook.takes_files() && !lists_files {
         let cause = format!("`{event}` has no files, so `{}` never runs", hook.name);
-        let cure = "remove `files`, or bind the hook to commit.pre, push.pre or tool.post";
+        let cure =
+            "remove `files` or `{files}`, or bind the hook to commit.pre, push.pre or tool.post";
         return Some(Complaint::with_cure(cause, cure));
     }
     let mut of_files = [FIXES, ("batch", |hook: &Hook| hook.batch > 0)].into_iter();
@@ -345,7 +367,9 @@ fn of_placeholder(spec: &EventSpec, field: &str) -> Option<Complaint> {
     let keys = spec.context.iter().map(|key| key.name.as_ref());
     let cure = match complaint::nearest(key, keys.chain(PLACEHOLDERS.iter().copied())) {
         Some(nearest) => format!("did you mean `{{{nearest}}}`?"),
-        None => "write `{command}`, `{program}`, `{path}`, `{tool}` or a field".to_string(),
+        None => format!(
+            "write `{{command}}`, `{{program}}`, `{{path}}`, `{{tool}}` or a key that `hookrun events {event}` lists"
+        ),
     };
     Some(Complaint::with_cure(cause, cure))
 }
@@ -359,7 +383,7 @@ fn of_field(hook: &Hook, spec: &EventSpec, field: &str, at: Position) -> Option<
         return None;
     }
     let name = &hook.name;
-    let cause = format!("`{event}` has no key `{key}`, so `{name}` never runs");
+    let cause = format!("`{event}` has no key `{key}`, so this condition of `{name}` never holds");
     let known = spec.context.iter().map(|key| key.name.as_ref());
     Some(match complaint::nearest(key, known) {
         Some(nearest) => {
@@ -379,13 +403,15 @@ fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {
     let mut found = Vec::new();
     let mut add = |cause: String, cure: &str| found.push(Complaint::with_cure(cause, cure));
     if hook.matcher.needs_command() && spec.has_action() && !spec.carries("toolName") {
-        let cause =
-            format!("`{name}` matches command lines, but `{event}` has none, so it never runs");
+        let cause = format!(
+            "`{name}` matches command lines, but `{event}` has none, so the hook never runs"
+        );
         add(cause, "match `path` instead, or bind the hook to tool.pre");
     }
     if hook.matcher.needs_action() && !spec.has_action() {
-        let cause = format!("`{name}` matches an action, but `{event}` has none, so it never runs");
-        let cure = "remove the tool, path and command matchers, or bind it to tool.pre";
+        let cause =
+            format!("`{name}` matches an action, but `{event}` has none, so the hook never runs");
+        let cure = "remove the tool, path and command matchers, or bind the hook to tool.pre";
         add(cause, cure);
     }
     if let Some((cause, cure)) = hook.matcher.never_meets() {
@@ -402,7 +428,7 @@ fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {
     }
     if hook.background == Background::Detach && hook.containment == Containment::Pidns {
         let cause = "`background = \"detach\"` has no effect with `containment = \"pidns\"`: \
-                     no process outlives it";
+                     no process outlives the hook";
         add(cause.to_string(), "remove one of them");
     }
     found

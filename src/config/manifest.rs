@@ -314,8 +314,8 @@ fn member(text: &str) -> Result<String, Complaint> {
     if parts.all(|part| !matches!(part, "" | "." | ".." | "**")) && path_glob(name).is_ok() {
         return Ok(name.to_string());
     }
-    let cause = format!("`{text}` is neither a folder in the project nor a glob for folders");
-    let cure = "write `web`, `services/*` or `libs/*/*`";
+    let cause = format!("`members` cannot contain `{text}`");
+    let cure = "write folders or globs without `.`, `..` and `**`: `web`, `services/*`, `libs/*/*`";
     Err(Complaint::with_cure(cause, cure))
 }
 
@@ -344,7 +344,7 @@ fn secret_expression(text: &str) -> Result<String, Complaint> {
     };
     let last = problem.lines().last().unwrap_or_default();
     let last = last.trim_start_matches("error: ");
-    let cause = format!("`{text}` is not a regular expression for secrets: {last}");
+    let cause = format!("`{text}` cannot be used to find secrets: {last}");
     let cure = "fix the expression; in single quotes, backslashes need not be doubled";
     Err(Complaint::with_cure(cause, cure))
 }

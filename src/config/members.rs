@@ -100,7 +100,7 @@ fn folders_of(
     }
     if names.is_empty() {
         let cause = format!("`{written}` in `members` matches no folder");
-        let complaint = Complaint::with_cure(cause, "fix the name, or remove it");
+        let complaint = Complaint::with_cure(cause, "fix the glob, or remove it from `members`");
         problems.push(complaint.warning(file, Some(*at)));
     }
     let mut folders = Vec::new();
@@ -170,7 +170,10 @@ pub(super) fn bind(loader: &mut ConfigLoader<'_>, first: usize, layer: &Layer, p
         if let Some(folder) = &hook.folder {
             let folder = hook.root.as_deref().unwrap_or(project).join(folder);
             if !folder.is_dir() {
-                let cause = format!("`{}`: its `cwd` is not a folder in the project", hook.name);
+                let cause = format!(
+                    "the `cwd` of `{}` is not a folder in the project",
+                    hook.name
+                );
                 let complaint = Complaint::with_cure(cause, "create the folder, or correct `cwd`");
                 loader
                     .problems

@@ -36,7 +36,10 @@ pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Com
     let Some(word) = wrong else {
         return Ok(all);
     };
-    let cure = format!("put it in {}, or write its absolute path", base.display());
+    let path = word.trim_start_matches("./");
+    let cure = format!(
+        "write an absolute path; or set `shell = true`, and write `\"$HOOKRUN_HOOK_DIR\"/{path}`"
+    );
     Err(in_working_folder(&word, cure))
 }
 
@@ -60,12 +63,17 @@ fn check_script(
     let shown = word
         .strip_prefix(&format!("{}/", base.display()))
         .unwrap_or(word);
+    let state = if base.join(word).exists() {
+        "is not a file"
+    } else {
+        "does not exist"
+    };
     let base = base.display();
     Err(if shown.starts_with('/') {
-        let cause = format!("the script `{shown}` does not exist");
+        let cause = format!("the script `{shown}` {state}");
         Complaint::with_cure(cause, "create it, or correct the path")
     } else {
-        let cause = format!("the script `{shown}` does not exist in {base}");
+        let cause = format!("the script `{shown}` {state} in {base}");
         Complaint::with_cure(cause, "create it there, or write its absolute path")
     })
 }

@@ -95,11 +95,11 @@ impl Convention for ServedHook {
 fn read_line(printed: &Printed<'_>, permit: Permit<'_>) -> Result<String, LineProblem> {
     let text = printed.stdout.trim();
     let problem = if printed.cut_bytes.is_some() {
-        "its line is longer than 1 MiB"
+        "the line is longer than 1 MiB"
     } else if text.is_empty() {
-        "it did not answer; each line on stdin needs one line on stdout"
+        "stdout is empty; each line on stdin needs one line on stdout"
     } else if text.contains('\n') {
-        "it wrote more than one line; stdout is for answers, stderr for logs"
+        "more than one line; stdout is for answers, stderr for logs"
     } else {
         return words_of(text, permit);
     };
@@ -114,7 +114,7 @@ fn own_lines(text: &str, permit: Permit<'_>) -> String {
 
 fn words_of(line: &str, permit: Permit<'_>) -> Result<String, LineProblem> {
     let keys: Vec<(&RawValue, &RawValue)> = entries(line).map_err(|error| {
-        let problem = format!("`{}` is not an answer on one line: {error}", cut(line));
+        let problem = format!("`{}` is not a JSON object: {error}", cut(line));
         LineProblem::NoAnswer(problem)
     })?;
     let (ids, others): (Vec<_>, Vec<_>) =
@@ -126,7 +126,7 @@ fn words_of(line: &str, permit: Permit<'_>) -> Result<String, LineProblem> {
     };
     let id = serde_json::from_str(id.get()).unwrap_or_else(|_| id.get().to_string());
     if Some(id.as_str()) != permit.id() {
-        let problem = format!("`{}` is not the id of a pending event", cut(&id));
+        let problem = format!("`{}` is not the `id` of the event", cut(&id));
         return Err(LineProblem::OtherRequest(problem));
     }
     if others.is_empty() {

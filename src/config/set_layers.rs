@@ -68,13 +68,16 @@ fn find_locked(file: &Path, declared: &DeclaredSet) -> Result<LockedSet, String>
         let place = problem.place();
         let cause = &problem.cause;
         let cure = problem.cure.as_ref().unwrap_or(&update);
-        let fault = format!("the set `{name}` is not locked");
+        let fault = format!("the set `{name}` cannot be looked up");
         return Err(format!("{fault}: {place}: {cause}; {cure}"));
     }
     let fault = match lock.find(name) {
         None => format!("the set `{name}` is not in {LOCK}"),
-        Some(locked) if locked.git != declared.git || locked.rev != declared.rev => {
-            format!("{LOCK} has a different source or `rev` for the set `{name}`")
+        Some(locked) if locked.git != declared.git => {
+            format!("{LOCK} has a different `git` for the set `{name}`")
+        }
+        Some(locked) if locked.rev != declared.rev => {
+            format!("{LOCK} has a different `rev` for the set `{name}`")
         }
         Some(locked) if declared.is_signed && !locked.is_signed => {
             format!("{LOCK} does not mark the set `{name}` as signed")
@@ -127,7 +130,9 @@ fn open(
     problems: &mut Vec<Problem>,
 ) -> Result<LoadedLayer, String> {
     let Some(mut set) = layer_in(layer.kind, folder, problems) else {
-        return Err(format!("the set `{name}` has no hooks"));
+        return Err(format!(
+            "the set `{name}` has neither hooks.d nor hookrun.toml in its root"
+        ));
     };
     set.set = Some(name.to_string());
     set.declared_in = Some(layer.folder.clone());
@@ -135,8 +140,11 @@ fn open(
     let mut files = manifest::read_files(&set.manifests, problems);
     for (file, manifest) in &mut files {
         if let Some((what, at)) = manifest.own_settings().first() {
-            let cause = format!("a set cannot contain `{what}`");
-            let cure = "set it in your own hookrun.toml";
+            let cause = format!("the set `{name}` contains `{what}`, which a set cannot have");
+            let cure = format!(
+                "remove `{what}` from the set's repository; if you need it, write it in your own \
+                 hookrun.toml"
+            );
             problems.push(Complaint::with_cure(cause, cure).in_file(file, Some(*at)));
         }
         manifest.sets.clear();
@@ -149,7 +157,7 @@ pub(super) fn bind(loader: &mut ConfigLoader<'_>, first: usize, set: &str) {
     for hook in &mut loader.hooks[first..] {
         hook.source.set = Some(set.to_string());
         if let Some(word) = outside(hook) {
-            let cause = format!("`{}` runs `{word}`, which is outside its set", hook.name);
+            let cause = format!("`{}` uses `{word}`, which is outside its set", hook.name);
             let fault = Complaint::with_cure(cause, "move that file into the set");
             loader.problems.push(fault.in_file(&hook.source.file, None));
         }

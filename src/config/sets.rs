@@ -44,8 +44,9 @@ pub(super) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
         reader.complain(entry.at, complaint);
     }
     let Some(table) = entry.tree.entries() else {
-        let cure = format!("write `[sets.{name}]`, and `git = \"…\"` below it");
-        reader.fault(entry.tree.offset, "this set is not a table", cure);
+        let cause = format!("the set `{name}` is not a table");
+        let cure = format!("write `[sets.{name}]`, and `git` and `rev` below it");
+        reader.fault(entry.tree.offset, cause, cure);
         return None;
     };
     let mut set = DeclaredSet {
@@ -103,8 +104,11 @@ pub(crate) fn check_url(url: &str) -> Result<(), Complaint> {
 }
 
 fn unusable(url: &str) -> Option<&'static str> {
-    if url.is_empty() || url.contains(|c: char| c.is_control() || c.is_whitespace()) {
-        return Some("it is empty, or contains white space or a control character");
+    if url.is_empty() {
+        return Some("it is empty");
+    }
+    if url.contains(|c: char| c.is_control() || c.is_whitespace()) {
+        return Some("it contains white space or a control character");
     }
     if url.starts_with('-') {
         return Some("it looks like an option");
@@ -124,10 +128,10 @@ fn unusable(url: &str) -> Option<&'static str> {
     let authority = rest.split('/').next().unwrap_or_default();
     let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
     if host.starts_with('-') || user.starts_with('-') {
-        return Some("its host looks like an option");
+        return Some("its user or its host looks like an option");
     }
     if user.contains(':') {
-        return Some("the URL contains a password, which would be written to `hookrun.lock`");
+        return Some("it contains a password, which would be written to `hookrun.lock`");
     }
     None
 }
@@ -155,7 +159,7 @@ const HEAD: &str = "# Written by `hookrun sets`. Commit it with hookrun.toml.\nv
 
 const TREE: &str = "sha256:";
 
-const CURE: &str = "`hookrun sets update` rewrites it";
+const CURE: &str = "run `hookrun sets update`, which rewrites this file";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -233,7 +237,7 @@ impl Lock {
         let mut names = HashSet::new();
         for set in &mut lock.sets {
             if !names.insert(set.name.clone()) {
-                return Err(format!("`{}` is locked twice", set.name));
+                return Err(format!("the set `{}` is locked twice", set.name));
             }
             if !set.tag.is_empty() && !is_object(&set.tag) {
                 return Err("`tag` is not an object id".to_string());

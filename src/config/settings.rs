@@ -12,7 +12,7 @@ use super::env::Environment;
 use super::manifest::{HookTable, Manifest};
 use super::problem::{Position, Problem, Severity};
 use super::reader::DocumentReader;
-use super::tree::{Tree, TreeEntry, without_comments};
+use super::tree::{Tree, TreeEntry, TreeValue, without_comments};
 use crate::engine::complaint::{self, Complaint};
 use crate::engine::hook::Hook;
 use crate::hosts::rules::WantedEvents;
@@ -71,9 +71,9 @@ impl SettingsReader<'_> {
             return;
         }
         let Some(file) = self.owner(document.at(&["hooks"]).unwrap_or(&document)) else {
-            let cause = "its path does not show which agent reads it";
-            let name = path.file_name().unwrap_or_default().display();
-            let cure = format!("name the host: `--settings HOST:…/{name}`");
+            let cause = "the path of this file does not show which agent reads it";
+            let path = path.display();
+            let cure = format!("name the host: `--settings HOST:{path}`");
             return self.fault(document.offset, cause, cure);
         };
         if file.has_sets {
@@ -98,8 +98,8 @@ impl SettingsReader<'_> {
                 return self.fault(entry.at, cause, "did you mean `hooks`?");
             }
         }
-        let cause = "it has no `hooks`, so nothing runs";
-        self.warning(document.offset, cause, "add `hooks` to it");
+        let cause = "this file has no `hooks`, so nothing in it runs";
+        self.warning(document.offset, cause, "add `hooks`");
     }
 
     /// Parses the document, with comments only if its host reads them.
@@ -119,7 +119,16 @@ impl SettingsReader<'_> {
         };
         let text = error.to_string();
         let text = text.split(" at line ").next().unwrap_or_default();
-        let cure = "fix the syntax; this file cannot have comments or trailing commas";
+        let no_hooks = Tree {
+            value: TreeValue::Table(Vec::new()),
+            offset: 0,
+        };
+        let host_file = self.owner(&no_hooks);
+        let cure = if host_file.is_some_and(|file| file.comments == Comments::Read) {
+            "fix the syntax; comments are allowed in this file, trailing commas are not"
+        } else {
+            "fix the syntax; this file cannot have comments or trailing commas"
+        };
         let complaint = Complaint::with_cure(format!("not valid JSON: {text}"), cure);
         let problem = complaint.in_file(self.reader.file, Some(at));
         self.reader.problems.push(problem);
@@ -163,7 +172,7 @@ impl SettingsReader<'_> {
                 ("a table", "write it as a table"),
                 ("an object", "write it in braces: { … }"),
             );
-            let cause = format!("{what} must be {kind}, not {}", described(tree));
+            let cause = format!("{what} must be {kind}, not {}", self.described(tree));
             self.fault(tree.offset, cause, cure);
             return None;
         };
@@ -202,8 +211,15 @@ impl SettingsReader<'_> {
     }
 
     fn wrong(&mut self, tree: &Tree, key: &str, takes: &str, cure: &str) {
-        let cause = format!("`{key}` takes {takes}, not {}", described(tree));
+        let cause = format!("`{key}` takes {takes}, not {}", self.described(tree));
         self.fault(tree.offset, cause, cure);
+    }
+
+    fn described(&self, tree: &Tree) -> String {
+        match tree.entries() {
+            Some(_) => self.by_syntax("a table", "an object").to_string(),
+            None => tree.describe(),
+        }
     }
 
     fn reject(&mut self, event: &str, offset: usize) {
@@ -233,9 +249,4 @@ impl HostFile {
         let entries = section.entries().unwrap_or_default();
         entries.iter().any(|entry| self.row(&entry.key).is_some())
     }
-}
-
-fn described(tree: &Tree) -> String {
-    let table = tree.entries().map(|_| "an object".to_string());
-    table.unwrap_or_else(|| tree.describe())
 }

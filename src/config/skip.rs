@@ -9,9 +9,11 @@ use super::layer::{LOCAL, Layer};
 use super::loader::ConfigScope;
 use super::problem::{PlacedValue, Problem, Severity};
 use super::reader::{self, DocumentReader, KeyRow, Setting, specs};
+use super::trust::is_about_trust;
 use super::value::KeyValue;
 use crate::engine::complaint::{self, Complaint, did_you_mean};
-use crate::engine::hook::{Hook, LayerKind};
+use crate::engine::hook::{Handler, Hook, LayerKind};
+use crate::engine::outcome::Decision;
 use crate::hosts::git;
 
 const VARIABLE: &str = "HOOKRUN_SKIP";
@@ -71,8 +73,14 @@ fn obstacle(hook: &Hook) -> Option<String> {
     if git::find(&hook.event).is_none() {
         return Some(format!("{} is not a git event", hook.event));
     }
-    if hook.is_rule() {
-        return Some("it is a rule".to_string());
+    if let Handler::Rule(decision) = &hook.handler {
+        let is_held = matches!(decision, Decision::Block { reason } if is_about_trust(reason));
+        let why = if is_held {
+            "it is not trusted"
+        } else {
+            "it is a rule"
+        };
+        return Some(why.to_string());
     }
     let layer = hook.source.layer;
     (layer != LayerKind::Project).then(|| format!("it is in the {} layer", layer.name()))
@@ -111,7 +119,7 @@ pub(super) fn switch_off(
             if own.is_empty() && scope == ConfigScope::All {
                 let cause = format!("no hook of this project is named `{name}`");
                 let nearest = complaint::nearest(&name, names.iter().map(String::as_str));
-                let cure = did_you_mean(nearest, || "remove it".to_string());
+                let cure = did_you_mean(nearest, || "remove this table".to_string());
                 problems.push(Complaint::with_cure(cause, cure).warning(&file, Some(at)));
             }
             let mut obstacles: Vec<String> = own.iter().filter_map(|hook| obstacle(hook)).collect();

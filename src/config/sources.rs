@@ -207,7 +207,11 @@ fn bind_table(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: &Path, tabl
         for event in meant {
             let canonical = event.spec.name.to_string();
             if let Some((_, first)) = bound.iter().find(|(event, _)| *event == canonical) {
-                let cause = format!("`{first}` and `{name}` are the same event");
+                let cause = if *first == name {
+                    format!("`{name}` is listed twice")
+                } else {
+                    format!("`{first}` and `{name}` are the same event")
+                };
                 let complaint = Complaint::with_cure(cause, "remove one of them");
                 loader.complain(complaint, file, Some(*at));
                 continue;
@@ -308,11 +312,13 @@ fn settle_dialect(
         [] => foreign(head, folder),
         [dialect] if written.is_ours && written.foreign.is_none() => {
             let cause = format!(
-                "it reads hookrun's keys, but its folder `{folder}` is named after an event of {}",
+                "this hook reads hookrun's keys, but its folder `{folder}` is named after an event of {}",
                 dialect.name
             );
             let own = directive_of("native");
-            let cure = format!("{own}, or move it into the folder of hookrun's event");
+            let ours = dialect.called(folder);
+            let ours = ours.first().map_or("EVENT", |binding| binding.row.event);
+            let cure = format!("{own}, or move the file into hooks.d/{ours}/");
             Some((Complaint::with_cure(cause, cure), None))
         }
         [dialect] => {
@@ -326,13 +332,17 @@ fn settle_dialect(
         }
         several => {
             let names: Vec<&str> = several.iter().map(|dialect| dialect.name).collect();
-            let cause = format!("`{folder}` is an event of {}", names.join(" and of "));
+            let cause = format!(
+                "several systems have an event `{folder}`: {}",
+                names.join(", ")
+            );
             let ours = several[0].called(folder);
             let ours = ours
                 .first()
                 .map_or("our event", |binding| binding.row.event);
             let cure = format!(
-                "if it is a hookrun hook, rename the folder to `{ours}`; otherwise {}",
+                "if the hook reads hookrun's keys, rename the folder to `{ours}`; otherwise {}, with \
+                 the name of its system",
                 directive_of(names[0])
             );
             Some((Complaint::with_cure(cause, cure), None))
@@ -347,7 +357,7 @@ fn directive_of(dialect: &str) -> String {
 /// Reports a script that reads keys of another host: cause, cure and line.
 fn foreign(head: &Head, event: &str) -> Option<(Complaint, Option<Position>)> {
     let (word, line, dialect) = head.written.foreign.filter(|_| !head.written.is_ours)?;
-    let cause = format!("it reads the {dialect} key `{word}`, but would get hookrun's keys");
+    let cause = format!("this hook reads the {dialect} key `{word}`, but would get hookrun's keys");
     let own = directive_of(dialect);
     let cure = format!(
         "write the key as `hookrun events {event}` shows it; or, if this is a {dialect} hook, {own} \

@@ -93,7 +93,7 @@ impl KeyValue {
             Some(meant) if matches!(self, KeyValue::Flag) => format!("write `{key} = {meant}`"),
             Some(meant) => format!("write `{key} = \"{meant}\"`"),
             None if written.is_empty() => format!("write `{key} = {example}`"),
-            None => format!("`{key}` must be one of {}", words.join(", ")),
+            None => format!("write one of these values, for example `{key} = {example}`"),
         }
     }
 }
@@ -131,13 +131,13 @@ pub(crate) fn split_command(command: &str) -> Result<Vec<String>, Complaint> {
         if let Some(name) = placeholder_in(command).filter(|_| found == '{') {
             return Err(bad_placeholder(name));
         }
-        let cause = format!("`{found}` in a command needs a shell");
-        let cure = "set `shell = true`, or quote it if it is literal";
+        let cause = format!("`{}` in a command needs a shell", found.escape_debug());
+        let cure = "set `shell = true`, or put it in single quotes if it is literal";
         return Err(Complaint::with_cure(cause, cure));
     }
     let words = shell_words::split(command).map_err(|_| {
         let cause = "a quote in the command is not closed";
-        Complaint::with_cure(cause, "close it, or escape it with `\\`")
+        Complaint::with_cure(cause, "close the quote, or escape it with `\\`")
     })?;
     let Some(program) = words.first() else {
         let cure = "write the program to run";
@@ -150,7 +150,7 @@ pub(crate) fn split_command(command: &str) -> Result<Vec<String>, Complaint> {
     }
     if program.contains('=') && !program.contains('/') {
         let cause = format!("`{program}` sets a variable, which needs a shell");
-        let cure = "set `shell = true`, or use `env NAME=value program`";
+        let cure = format!("set `shell = true`, or write `env {program} …`");
         return Err(Complaint::with_cure(cause, cure));
     }
     Ok(words)
@@ -165,13 +165,14 @@ fn is_files_word(command: &str, start: usize) -> bool {
 }
 
 fn bad_placeholder(name: &str) -> Complaint {
-    let cause = if name == FILES {
-        format!("`{FILES}` must be a separate word after the program, and appear only once")
-    } else {
-        format!("`{name}` is not a placeholder")
-    };
-    let cure =
-        format!("write `program {FILES}`: each file becomes an argument; quote other braces");
+    if name == FILES {
+        let cause =
+            format!("`{FILES}` must be a separate word after the program, and appear only once");
+        let cure = format!("write `program {FILES}`: each file becomes an argument");
+        return Complaint::with_cure(cause, cure);
+    }
+    let cause = format!("`{name}` is not a placeholder of a command");
+    let cure = format!("quote the braces; the only placeholder of a command is `{FILES}`");
     Complaint::with_cure(cause, cure)
 }
 

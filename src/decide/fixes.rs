@@ -81,7 +81,7 @@ pub(super) fn stage(
         match staging.write(path, fix, entries.get(path)) {
             Ok(OnDisk::Fixed) => {}
             Ok(OnDisk::Merged) => merged.push(path),
-            Ok(OnDisk::Left(why)) => left.push(format!("{} {why}", shown(path))),
+            Ok(OnDisk::Left(why)) => left.push(format!("{} ({why})", shown(path))),
             Err(complaint) => left.push(format!("{} ({complaint})", shown(path))),
         }
     }
@@ -165,7 +165,7 @@ impl Staging<'_> {
         let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
         let stamp = tree::stamp(&file).filter(|_| folder.as_deref() == file.parent());
         let Some(stamp) = stamp else {
-            return Ok(OnDisk::Left("is missing or not a regular file"));
+            return Ok(OnDisk::Left("missing, below a link, or not a regular file"));
         };
         let fixed = self.tree.top().join(path);
         let fixed = fs::read(&fixed).map_err(failed("read", &fixed))?;
@@ -182,7 +182,7 @@ impl Staging<'_> {
             }
         }
         let Some(new) = new else {
-            return Ok(OnDisk::Left("has other changes in the same lines"));
+            return Ok(OnDisk::Left("other changes in the same lines"));
         };
         replace(self.tree, &file, stamp, new)?;
         Ok(done)
@@ -230,7 +230,7 @@ fn replace(
     let new = tree.folder().join("new");
     write_like(path, &new, text).map_err(failed("write", &new))?;
     if tree::stamp(path) != Some(stamp) {
-        return Err(Complaint::new("it was changed while the hooks ran"));
+        return Err(Complaint::new("changed while the hooks ran"));
     }
     match fs::rename(&new, path) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {

@@ -126,6 +126,9 @@ impl GitCall<'_> {
         if printed.contains("usage: git diff --no-index") {
             why = "this is not a git repository";
         }
+        if why.is_empty() {
+            why = "no error message";
+        }
         Err(Complaint::new(format!("git cannot {what}: {why}")))
     }
 
@@ -144,11 +147,15 @@ impl GitCall<'_> {
         match ended {
             ErrandEnd::Exited(output) if output.stdout.len() as u64 <= MOST_BYTES => Ok(output),
             ErrandEnd::Exited(_) => {
-                let cause = format!("git cannot {what}: its output exceeds {MOST_BYTES} bytes");
+                let cause = format!(
+                    "git cannot {what}: the output exceeds {} MiB",
+                    MOST_BYTES >> 20
+                );
                 Err(Complaint::new(cause))
             }
             ErrandEnd::Held | ErrandEnd::Killed if git.is_aborted() => {
-                Err(Complaint::new(interruption(git.abort.signal())))
+                let cause = interruption(git.abort.signal());
+                Err(Complaint::with_cure(cause, "run the git command again"))
             }
             ErrandEnd::Held | ErrandEnd::Killed => {
                 let limit = duration_text(limit);

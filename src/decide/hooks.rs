@@ -52,7 +52,7 @@ impl LoadedHooks {
         if !self.runnable(event).is_empty() {
             return None;
         }
-        Some(format!("no hook is bound to {event}; {}\n", self.places()))
+        Some(format!("no hook runs for {event}; {}\n", self.places()))
     }
 
     /// Fails unless all required hooks are bound to the event and may run.
@@ -63,11 +63,16 @@ impl LoadedHooks {
         let bound = self.runnable(event);
         for name in required {
             if name == ANY && bound.is_empty() {
-                let cause = format!("no hook is bound to {event}, but one is required");
+                let cause = format!("no hook runs for {event}, but one is required");
                 return Err(Complaint::with_cure(cause, self.places()));
             }
             if name == ANY || bound.contains(name) {
                 continue;
+            }
+            let all = self.runner.registry().bound(event);
+            if all.iter().any(|hook| hook.name == *name) {
+                let cause = format!("the hook `{name}` is required, but cannot run for {event}");
+                return Err(Complaint::with_cure(cause, "`hookrun list` shows why"));
             }
             let cause = format!("the hook `{name}` is required, but is not bound to {event}");
             let nearest = nearest_hook(name, bound.iter().map(String::as_str));
@@ -85,7 +90,7 @@ impl LoadedHooks {
         if folders.is_empty() {
             return "`hookrun doctor` shows where hookrun looks for hooks".to_string();
         }
-        format!("looked in {}", folders.join(", "))
+        format!("hookrun looked in {}", folders.join(", "))
     }
 
     fn runnable(&self, event: &str) -> Vec<String> {

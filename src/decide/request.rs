@@ -112,7 +112,7 @@ impl<'a> EventRequest<'a> {
         let name = &self.name;
         let host = self.host();
         if let Some(other) = self.gate_of_another() {
-            let cause = format!("{host} has no event `{name}`, but {} has one", other.name);
+            let cause = format!("`{name}` is an event of {}, not of {host}", other.name);
             let cure = format!("use `--host {}`", other.name);
             return Err(Complaint::with_cure(cause, cure));
         }
@@ -175,12 +175,10 @@ impl<'a> EventRequest<'a> {
         if !self.bindings.is_empty() || find_event(config, &self.name).is_ok() {
             return Ok(());
         }
-        let Some(nearest) = self.dialect.and_then(|dialect| dialect.nearest(&self.name)) else {
-            return find_event(config, &self.name).map(drop);
-        };
-        let cause = format!("unknown event `{}`", self.name);
-        let cure = format!("did you mean `{nearest}`?");
-        Err(Complaint::with_cure(cause, cure))
+        match self.dialect.filter(|_| !config.has_errors()) {
+            Some(dialect) => Err(dialect.unknown_event(&self.name)),
+            None => find_event(config, &self.name).map(drop),
+        }
     }
 
     pub fn event(&self, config: &Config, context: Context) -> Result<HostedEvent, Complaint> {
@@ -233,7 +231,7 @@ impl<'a> EventRequest<'a> {
             let other = other.filter(|other| *other != native::NAME);
             Complaint::new(match other {
                 Some(dialect) => format!(
-                    "{error}; it looks like an event of {dialect}: add `--host {dialect}` or, in \
+                    "{error}; the context looks like an event of {dialect}: add `--host {dialect}` or, in \
                      a suite, `host = \"{dialect}\"`"
                 ),
                 None => error.to_string(),
@@ -310,7 +308,9 @@ fn recognised_in(context: &Context, command: &str) -> Result<EventRequest<'stati
                 let host = of.first().copied().unwrap_or("HOST");
                 format!("name the host: `{command} --host {host}`")
             }
-            signs::Doubt::Strange { .. } => format!("name the host: `{command} --host HOST`"),
+            signs::Doubt::Strange { .. } => {
+                format!("correct the name, or name hookrun's event: `{command} EVENT`")
+            }
             signs::Doubt::Unnamed { dialect } => {
                 format!("name the event: `{command} EVENT --host {dialect}`")
             }

@@ -107,13 +107,18 @@ impl PrivateTree {
         skipped: Vec<u8>,
     ) -> Result<PrivateTree, Complaint> {
         let places = ["rev-parse", "--absolute-git-dir", "--show-toplevel"];
-        let printed = git.call(places).in_folder(top).read("find its folder")?;
+        let printed = git
+            .call(places)
+            .in_folder(top)
+            .read("find the git directory")?;
         let mut places = printed.split(|byte| *byte == b'\n').map(path_of);
         let (Some(git_dir), Some(work_tree)) = (places.next(), places.next()) else {
-            return Err(Complaint::new("git did not report its folder"));
+            return Err(Complaint::new(
+                "git did not report the git directory and the working tree",
+            ));
         };
         let folder = git_dir.join("hookrun");
-        fs::create_dir_all(folder.join("tree")).map_err(failed("make", &folder))?;
+        fs::create_dir_all(folder.join("tree")).map_err(failed("create", &folder))?;
         let lock = lock(git, &folder.join("lock"))?;
         // Left by a killed run.
         for stale in ["staged.lock", "index.lock"] {
@@ -178,7 +183,9 @@ impl PrivateTree {
             let _ = fs::remove_file(&copy);
         }
         let call = self.call(git, ["write-tree"]);
-        let printed = call.variable("GIT_INDEX_FILE", copy).read("write a tree")?;
+        let printed = call
+            .variable("GIT_INDEX_FILE", copy)
+            .read("write a tree of the staged files")?;
         Ok(String::from_utf8_lossy(&printed).trim().to_string())
     }
 
@@ -194,7 +201,7 @@ impl PrivateTree {
             // A killed run may have left a damaged folder.
             fs::remove_file(&index).map_err(failed("delete", &index))?;
             fs::remove_dir_all(self.top()).map_err(failed("delete", &self.top()))?;
-            fs::create_dir(self.top()).map_err(failed("make", &self.top()))?;
+            fs::create_dir(self.top()).map_err(failed("create", &self.top()))?;
             self.call(git, read).writing().read(WRITE)?;
         }
         self.call(git, ["clean", "-ffdq"]).writing().read(WRITE)?;
@@ -228,7 +235,10 @@ impl PrivateTree {
         let cwd = self.top().join(below);
         if !cwd.is_dir() {
             let cause = format!("nothing in `{}` is staged", usual.display());
-            return Err(Complaint::with_cure(cause, "stage a file in it"));
+            return Err(Complaint::with_cure(
+                cause,
+                "stage a file in it, or set `sees = \"disk\"`",
+            ));
         }
         self.link(hook, below)?;
         let variables = [
@@ -263,7 +273,7 @@ impl PrivateTree {
                 continue;
             }
             let parent = link.parent().unwrap_or(&link);
-            fs::create_dir_all(parent).map_err(failed("make", parent))?;
+            fs::create_dir_all(parent).map_err(failed("create", parent))?;
             symlink(&real, &link).map_err(failed("link", &real))?;
         }
         Ok(())

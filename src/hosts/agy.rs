@@ -116,7 +116,7 @@ pub(super) static AGY: Host = Host {
     install: Install {
         project: ".agents/hooks.json",
         user: UserFile::Home(".gemini/config/hooks.json"),
-        cannot: &["no event accepts a rewrite; only the reason for a block reaches the model"],
+        cannot: &["for all events, only the reason for a block reaches the model"],
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -228,7 +228,7 @@ impl Translation {
         }
         match (self.act, action_of(keys)) {
             (Some(Act::Rewrite), _) if self.verdict.update.is_empty() => {
-                Err("its `action` announces a rewrite, but it has no new value".to_string())
+                Err("`action` announces a rewrite, but the answer has no new value".to_string())
             }
             (None, Some((name, _))) if !self.verdict.update.is_empty() => Err(format!(
                 "`{name}`, which names the kind of result, is missing"

@@ -119,7 +119,7 @@ pub(super) static CLINE: Host = Host {
         // The command line's names for the same events.
         but: &["tool_call", "tool_result"],
         cannot: &[
-            "its CLI does not send prompts to hooks, and its extension does not accept new input",
+            "Cline's CLI does not send prompts to hooks, and its extension does not accept new tool input",
             "a block ends the run, and the model does not get the reason",
         ],
         beside: words!(

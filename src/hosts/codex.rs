@@ -173,9 +173,9 @@ fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
         let state = state_of(&config, question.file, &place);
         let why = match state["trusted_hash"].as_str() {
             _ if state["enabled"] == false => "is disabled in `/hooks`",
-            None => "is untrusted: it was never accepted",
+            None => "was never accepted",
             Some(sum) if sum != codex_sum(event, group, hook) => {
-                "is modified: it has changed since it was accepted"
+                "has changed since it was accepted"
             }
             Some(_) => continue,
         };
@@ -185,7 +185,7 @@ fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
         let events = events.join(", ");
         found.push(Distrust {
             file: file.clone(),
-            cause: format!("Codex skips hookrun: its hook {why} ({events})"),
+            cause: format!("Codex skips hookrun for {events}: the hook {why}"),
             cure: "start `codex` here, and accept and enable the hooks in `/hooks`",
         });
     }

@@ -39,6 +39,7 @@ impl Host {
         let name = candidates.first().map_or("", |binding| binding.row.name);
         let problem = match context.string(key) {
             Some(found) => format!("`{found}` is unknown"),
+            None if context.raw(key).is_some() => "it is not a string".to_string(),
             None => "it is missing".to_string(),
         };
         let known: Vec<&str> = known.iter().map(|(_, value)| *value).collect();
@@ -91,7 +92,8 @@ impl Binding {
                 continue;
             }
             if context.raw(ours).is_some() {
-                let cause = format!("`{theirs}` and `{ours}` are the same; keep one of them");
+                let cause =
+                    format!("`{theirs}` and `{ours}` are two names of one key; keep one of them");
                 return Err(Complaint::new(cause));
             }
             context.rename(theirs, ours);
@@ -117,7 +119,8 @@ impl Binding {
                 KeySpelling::Snake => self.theirs("toolName"),
                 KeySpelling::Camel => "toolName".to_string(),
             };
-            let cause = format!("`{key}` is missing, so hooks cannot tell which tool is called");
+            let what = if name == "null" { "missing" } else { "empty" };
+            let cause = format!("`{key}` is {what}, so hooks cannot tell which tool is called");
             return Err(Complaint::new(cause));
         }
         Ok(context)

@@ -216,7 +216,7 @@ fn threw(
             Some(_) => wrong_kind(permit.spec, field, value),
             None => {
                 let event = &permit.spec.name;
-                Some(format!("its new `{field}` cannot be passed to `{event}`"))
+                Some(format!("`{event}` does not accept a new `{field}`"))
             }
         };
         let is_fine = wrong.is_none();
@@ -266,9 +266,7 @@ fn translation(answer: &Answer, binding: Binding, permit: Permit<'_>) -> (Ending
     for (field, value) in std::mem::take(&mut verdict.update) {
         if spec.rewrite(&field).is_none() {
             let event = &spec.name;
-            problem.get_or_insert(format!(
-                "its new `{field}` cannot be passed to `{event}` here"
-            ));
+            problem.get_or_insert(format!("`{event}` does not accept a new `{field}`"));
             continue;
         }
         let part = permit.part.filter(|part| part.call.is_some());

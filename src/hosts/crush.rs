@@ -78,7 +78,7 @@ pub(super) static CRUSH: Host = Host {
     install: Install {
         project: "crush.json",
         user: UserFile::Config("crush/crush.json"),
-        cannot: &["it merges new input into the old, so a key that a hook removes stays"],
+        cannot: &["Crush merges new tool input into the old, so a key that a hook removes stays"],
         ..Install::SETTINGS
     },
     ..FAMILY

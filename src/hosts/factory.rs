@@ -64,7 +64,7 @@ pub(super) static FACTORY: Host = Host {
     install: Install {
         project: ".factory/settings.json",
         user: UserFile::Home(".factory/settings.json"),
-        cannot: &["in auto-approve mode it never asks: a question allows the tool"],
+        cannot: &["in auto-approve mode, Factory Droid never asks: a question allows the tool"],
         must: &[
             "remove any `hooks.json` next to `settings.json`: according to the documentation it takes precedence, but version 0.225.2 reads only `settings.json`",
         ],

@@ -218,7 +218,7 @@ pub(super) static OMP: Host = Host {
             text: PLUGIN_TEXT,
         }),
         cannot: &[
-            "it waits 30 s for hooks, or longer while a person answers a question about a tool call; then it blocks",
+            "oh-my-pi waits 30 s for hooks, or longer while a person answers a question about a tool call; then it blocks",
             "with `-p`, nobody can answer, so a hook that asks blocks",
             "hooks can rewrite a prompt only at a terminal: elsewhere, a rewrite blocks it",
         ],

@@ -79,7 +79,7 @@ pub(super) static AMP: Host = Host {
         cannot: &[
             "the plugin follows Amp's types and documentation, but is untested, because Amp needs its own server",
         ],
-        must: &["reload its plugins (`plugins: reload`), or restart it"],
+        must: &["reload Amp's plugins (`plugins: reload`), or restart Amp"],
         ..Install::NONE
     },
     ..Host::PLAIN

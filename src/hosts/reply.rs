@@ -135,7 +135,8 @@ impl Binding {
             ] {
                 let text = text.as_ref().filter(|text| !text.trim().is_empty());
                 if let Some(text) = text.filter(|_| !self.has_place(on)) {
-                    let line = format!("hook `{hook}`: this host cannot show {name}: {text}\n");
+                    let host = self.dialect.name;
+                    let line = format!("hook `{hook}`: {host} cannot show its `{name}`: {text}\n");
                     lines.push_str(&line);
                 }
             }

@@ -216,7 +216,7 @@ impl Host {
         let Some(sent_call) = calls.get(which) else {
             // A part of a call of the hook's own host.
             if which > 0 {
-                return no_way("it is only part of the host's call");
+                return no_way("it is for only a part of the host's call");
             }
             return Ok(new);
         };
@@ -233,8 +233,11 @@ impl Host {
             return no_way("one call of the host stands for several tool calls");
         }
         let name = event.context().string("toolName").unwrap_or_default();
+        if !new.is_object() {
+            return no_way("it is not a JSON object");
+        }
         let (Value::Object(new), Value::Object(old)) = (new, old.clone()) else {
-            return no_way("it is not an object");
+            return no_way("the host's input is not a JSON object");
         };
         if !servers(&name, event).is_empty() {
             return Ok(Value::Object(new));
@@ -245,7 +248,7 @@ impl Host {
             return Ok(Value::Object(new));
         };
         if self.tool_of(sort).is_none() {
-            return no_way("the host has a different tool for it");
+            return no_way(&format!("{} has no tool of this kind", self.name));
         }
         if sort == ToolSort::Shell && old.values().any(Value::is_array) {
             return no_way("the host gave its command as a list of words");
@@ -374,7 +377,7 @@ fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
 /// The error for an input that cannot be translated back.
 fn no_way(why: &str) -> Result<Value, String> {
     Err(format!(
-        "its new input cannot be returned to the host: {why}"
+        "the hook's new input cannot be returned to the host: {why}"
     ))
 }
 

@@ -67,7 +67,7 @@ pub(super) static WINDSURF: Host = Host {
         // Its text stays under `raw`: our `message` is an object.
         ROW.observed("post_cascade_response", "message.end", &SILENT),
     ],
-    unseen: &["search, web, browser or other tools; hooks see only command, file and MCP tools"],
+    unseen: &["other tools than command, file and MCP tools, such as search, web and browser"],
     signs: &[sign(
         SignedEvents::KnownOrNew,
         &["agent_action_name", "trajectory_id"],

@@ -273,7 +273,7 @@ fn mistakes_in_names_of_commands_are_found() {
         format!("error hookrun.toml:9:9: `` cannot be the name of a command {cure}"),
         "error hookrun.toml:11:15: `description` takes a string, not 1 [write `description = \"text\"`]".into(),
         "error hookrun.toml:13:8: `command.mine` is a command and needs no declaration [bind a \
-         hook to it: `event = \"command.NAME\"`, with a `description`]"
+         hook to it: `event = \"command.mine\"`, with a `description`]"
             .into(),
         format!("{root}.x: a command is a file, not a folder [make it a file: hooks.d/command/x]"),
         format!("{root}/a b: `a b` cannot be the name of a command {cure}"),

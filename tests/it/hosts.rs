@@ -219,7 +219,7 @@ fn a_gate_of_another_host_is_blocked_with_the_host_to_name() {
     ] {
         let ran = Sandbox::new().host(host, &json!({"hook_event_name": gate}));
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{host} {gate}");
-        ran.says(&format!("{host} has no event `{gate}`, but {of} has one"));
+        ran.says(&format!("`{gate}` is an event of {of}, not of {host}"));
         ran.says(&format!("use `--host {of}`"));
     }
     // What is only told, or fails open, goes on.

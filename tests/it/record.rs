@@ -183,7 +183,7 @@ fn what_cannot_be_read_as_a_rule_is_a_problem_and_keeps_contexts_out_of_files() 
     );
     let problems = sandbox.problems(&[]).join("\n");
     for wanted in [
-        "hookrun.toml:2:19: `(x` is not a regular expression",
+        "hookrun.toml:2:19: `(x` cannot be used to find secrets",
         "hookrun.toml:2:25",
         "`enabled`",
     ] {

@@ -198,7 +198,7 @@ fn mistakes_in_a_rule_name_its_line_and_close_the_gate() {
             4,
             "a rule has both `deny` and `ask`",
         ),
-        ("[[rule]]\nruns = 'rm'\ndeny = ''\n", 3, "it is empty"),
+        ("[[rule]]\nruns = 'rm'\ndeny = ''\n", 3, "`deny` is empty"),
         (
             "[[rule]]\nruns = 'x --f*=1'\ndeny = 'x'\n",
             2,

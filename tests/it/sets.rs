@@ -196,7 +196,7 @@ fn a_set_that_cannot_be_used_blocks_every_gate_and_says_what_to_do() {
     sets.edit("hookrun.toml", "'v1'", "'main'");
     sets.sandbox
         .run_shell("ls")
-        .blocks_saying("a different source or `rev`")
+        .blocks_saying("a different `rev`")
         .says(update);
     sets.edit("hookrun.toml", "'main'", "'v1'");
     sets.sandbox.run_shell("ls").allows();
@@ -251,7 +251,7 @@ fn mistakes_in_the_declaration_have_a_line_and_a_cure() {
             "1:7: `../a` cannot be the name of a set",
         ),
         ("sets = 3\n", "1:8: `sets` takes a table"),
-        ("[sets]\na = 3\n", "2:5: this set is not a table"),
+        ("[sets]\na = 3\n", "2:5: the set `a` is not a table"),
     ] {
         let sandbox = Sandbox::new().file("hookrun.toml", text);
         let problems = sandbox.problems(&[]);
@@ -337,7 +337,7 @@ fn a_set_says_nothing_that_is_the_owners_to_say() {
     sets.add("base", "r", "main").exits(0);
     sets.sandbox
         .run_shell("ls")
-        .blocks_saying("a set cannot contain `sets`");
+        .blocks_saying("the set `base` contains `sets`");
     let sets = sets.file(
         "r",
         "hookrun.toml",
@@ -347,7 +347,7 @@ fn a_set_says_nothing_that_is_the_owners_to_say() {
     sets.sets(&["update"]).exits(0);
     sets.sandbox
         .run_shell("ls")
-        .blocks_saying("a set cannot contain `log.enabled`");
+        .blocks_saying("the set `base` contains `log.enabled`");
 }
 
 /// How a program is called is written into a file by one of that name.

@@ -82,7 +82,10 @@ fn a_file_of_no_shape_that_is_known_is_an_error() {
             "error 1:11: `hooks` takes an object, not 1",
         ),
         ("{\"hook\": {}}", "error 1:2: unknown key `hook`"),
-        ("{}", "warning 1:1: it has no `hooks`, so nothing runs"),
+        (
+            "{}",
+            "warning 1:1: this file has no `hooks`, so nothing in it runs",
+        ),
     ] {
         let problems = written(text).problems(FILE).join("\n");
         let found = problems.replace(&format!("{}:", FILE[1]), "");

@@ -74,7 +74,7 @@ impl<'f> SettingsHook<'f> {
             let list = self.place.document.at(path).and_then(Tree::items);
             let mut names = list.unwrap_or_default().iter().filter_map(Tree::text);
             if names.any(|name| own.contains(&Some(name))) {
-                return Some(format!("`{}` names it", path.join(".")));
+                return Some(format!("`{}` names this hook", path.join(".")));
             }
         }
         None
@@ -94,7 +94,7 @@ impl SettingsReader<'_> {
         };
         if let Some(key) = file.event_key() {
             let Some(items) = section.items() else {
-                let json = format!("write [ {{ \"{key}\": \"PreToolUse\", … }} ]");
+                let json = format!("write \"hooks\": [ {{ \"{key}\": \"PreToolUse\", … }} ]");
                 let cure = self.by_syntax("write each hook as a `[[hooks]]` table", &json);
                 return self.wrong(section, "hooks", "a list of hooks", cure);
             };
@@ -117,7 +117,7 @@ impl SettingsReader<'_> {
         let Some(events) = section.entries() else {
             let (kind, cure) = self.by_syntax(
                 ("a table", "write each hook as a `[[hooks.EVENT]]` table"),
-                ("an object", "write { \"EVENT\": [ … ] }"),
+                ("an object", "write \"hooks\": { \"EVENT\": [ … ] }"),
             );
             return self.wrong(section, "hooks", kind, cure);
         };
@@ -132,7 +132,8 @@ impl SettingsReader<'_> {
             let Some(items) = event.tree.items() else {
                 self.reject(row.name, event.at);
                 let toml = format!("write each hook as a `[[hooks.{}]]` table", event.key);
-                let cure = self.by_syntax(toml.as_str(), "write [ … ]");
+                let json = format!("write \"{}\": [ … ]", event.key);
+                let cure = self.by_syntax(toml.as_str(), &json);
                 self.wrong(&event.tree, &event.key, "a list of hooks", cure);
                 continue;
             };
@@ -232,7 +233,7 @@ impl SettingsReader<'_> {
         };
         if let Some(kind) = other_kind(&hook) {
             let cause = format!("hookrun does not run {kind}");
-            let cure = "make it a command, or let only its agent run it";
+            let cure = "make the hook a command, or let only the agent run it";
             return self.warning(item.offset, cause, cure);
         }
         // Only warnings, because hosts add keys every week.
@@ -344,7 +345,7 @@ impl SettingsReader<'_> {
         let condition = hook.get(HostHookKey::Condition).and_then(|entry| {
             if subject != Some(MatcherSubject::Tool) {
                 let cause = format!("`{}` matches tools, but `{}` has none", entry.key, row.name);
-                let cure = "remove it: it would keep the hook from running";
+                let cure = "remove the condition: it would keep the hook from running";
                 self.fault(entry.at, cause, cure);
             }
             self.text(&entry.tree, &entry.key)
@@ -377,7 +378,7 @@ impl SettingsReader<'_> {
                 }
                 _ if !is_name => {
                     let cause = format!("`{}` cannot be the name of a variable", entry.key);
-                    self.fault(entry.at, cause, "use a name without `=`");
+                    self.fault(entry.at, cause, "use letters, digits and `_`");
                 }
                 _ => {
                     let cause =
@@ -431,7 +432,11 @@ impl SettingsReader<'_> {
         };
         let line = self.text(&entry.tree, &entry.key)?;
         if line.trim().is_empty() || line.contains('\0') {
-            let cause = "the command is empty, or contains a NUL";
+            let cause = if line.contains('\0') {
+                "the command contains a NUL"
+            } else {
+                "the command is empty"
+            };
             self.fault(entry.tree.offset, cause, "write the command line to run");
             return None;
         }
@@ -442,7 +447,9 @@ impl SettingsReader<'_> {
             if arguments.tree.items().is_none() || words.len() != items.len() + 1 {
                 let example = self.entry(&arguments.key, "[\"one\", \"two\"]");
                 let cure = format!("write `{example}`");
-                self.wrong(&arguments.tree, &arguments.key, "a list of strings", &cure);
+                let wrong = items.iter().find(|item| item.text().is_none());
+                let wrong = wrong.unwrap_or(&arguments.tree);
+                self.wrong(wrong, &arguments.key, "a list of strings", &cure);
                 return None;
             }
             return Some(words);

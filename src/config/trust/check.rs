@@ -408,6 +408,9 @@ impl TrustReport {
         let mut why = match &self.state {
             TrustState::Trusted => return None,
             TrustState::Unknown => format!("{UNKNOWN} at a terminal (hooks of {folder})"),
+            TrustState::Changed if self.changed.is_empty() => {
+                format!("{CHANGED} at a terminal (hooks of {folder})")
+            }
             TrustState::Changed => {
                 let named = self.changed.len().min(NAMED_FILES);
                 let files = self.changed[..named].join(", ");

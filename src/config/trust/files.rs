@@ -94,8 +94,10 @@ pub enum SetError {
     Unreadable { path: PathBuf, error: io::Error },
     #[error("{} is neither a file nor a folder", .0.display())]
     Special(PathBuf),
-    #[error("hookrun found more than {MOST_FILES} hook files in {}, or folders more than {DEEPEST} levels deep", .0.display())]
+    #[error("hookrun found more than {MOST_FILES} hook files in {}", .0.display())]
     TooLarge(PathBuf),
+    #[error("hookrun found folders more than {DEEPEST} levels deep in {}", .0.display())]
+    TooDeep(PathBuf),
     #[error("the first line of {} names a program or script by a relative path, which every working directory resolves differently; use an absolute path, or for a program in PATH `#!/usr/bin/env NAME`", .0.display())]
     RelativeInterpreter(PathBuf),
     #[error("the files of {} are larger than {} MiB in total", .0.display(), MOST_BYTES >> 20)]
@@ -257,8 +259,11 @@ impl FileList {
         if self.listed.contains_key(path.as_os_str()) {
             return Ok(());
         }
-        if self.listed.len() >= MOST_FILES || depth > DEEPEST {
+        if self.listed.len() >= MOST_FILES {
             return Err(SetError::TooLarge(folder.to_path_buf()));
+        }
+        if depth > DEEPEST {
+            return Err(SetError::TooDeep(folder.to_path_buf()));
         }
         let listed = ListedFile::at(folder, path, own)?;
         let kind = listed.kind;

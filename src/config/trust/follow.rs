@@ -68,7 +68,7 @@ pub(crate) fn accept(
 pub(crate) fn tip_of(git: &GitRepository, branch: &str) -> Result<String, Complaint> {
     let commit = git.commit(&format!("refs/remotes/{branch}"))?;
     commit.ok_or_else(|| {
-        let cause = format!("no remote branch `{branch}` here");
+        let cause = format!("`{branch}` is not a remote branch of this repository");
         Complaint::with_cure(
             cause,
             "run `git fetch`, then name a branch such as `origin/main`",

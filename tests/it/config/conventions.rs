@@ -105,7 +105,7 @@ fn a_hook_for_another_host_than_its_folder_says_closes_gates_and_is_told_everywh
             "preToolUse",
             "#!/bin/sh\nexit 1\n",
             0,
-            "an event of cursor and of copilot",
+            "several systems have an event `preToolUse`: cursor, copilot",
             "cursor",
         ),
     ];
@@ -454,10 +454,10 @@ fn a_hook_that_is_required_and_not_bound_blocks() {
             .iter()
             .flat_map(|name| ["--require", name])
             .collect();
-        ask(&arguments).blocks_saying("is required, but is not bound to tool.pre");
+        ask(&arguments).blocks_saying("is required, but ");
     }
     let ran = ask(&["--hooks", "empty", "--require=any"]);
-    ran.blocks_saying("no hook is bound to tool.pre, but one is required");
+    ran.blocks_saying("no hook runs for tool.pre, but one is required");
     ran.blocks_saying("empty");
     let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}});
     let payload = payload.to_string();
@@ -486,11 +486,11 @@ fn that_no_hook_was_found_is_told_with_the_places() {
 
     let ran = sandbox.hookrun(&["run", "tool.pre", "--format", "github"], b"{}");
     ran.exits(0)
-        .prints("::warning title=no hook decided tool.pre::no hook is bound to tool.pre");
+        .prints("::warning title=no hook decided tool.pre::no hook runs for tool.pre");
     sandbox
         .hookrun(&["test", "tool.pre"], b"{}")
         .exits(0)
-        .says("no hook is bound to tool.pre; `hookrun doctor` shows");
+        .says("no hook runs for tool.pre; `hookrun doctor` shows");
     let doctor = sandbox.hookrun(&["doctor"], b"");
     assert!(doctor.stdout.contains(&looked), "{doctor:?}");
     for format in ["human", "json", "junit", "github"] {
@@ -508,7 +508,7 @@ fn that_no_hook_was_found_is_told_with_the_places() {
     let sandbox = sandbox.file("event", TOOL);
     let ran = at_terminal(&sandbox, &["run", "tool.pre"], &[]);
     ran.exits(0)
-        .says("no hook is bound to tool.pre; `hookrun doctor` shows");
+        .says("no hook runs for tool.pre; `hookrun doctor` shows");
     assert_eq!(ran.stdout, "");
     let bound = Sandbox::new().hook("hook", "true").file("event", TOOL);
     let silent = at_terminal(&bound, &["run", "tool.pre"], &[]);
@@ -517,7 +517,7 @@ fn that_no_hook_was_found_is_told_with_the_places() {
     sandbox
         .run("tool.pre")
         .exits(0)
-        .says("no hook is bound to tool.pre; `hookrun doctor` shows");
+        .says("no hook runs for tool.pre; `hookrun doctor` shows");
     assert_eq!(sandbox.run("tool.post").stderr, "");
     let ask = |host: &str, event: &str| {
         let payload = json!({"hook_event_name": event, "tool_name": "x", "tool_input": {}});
@@ -525,7 +525,7 @@ fn that_no_hook_was_found_is_told_with_the_places() {
     };
     ask("claude", "PreToolUse")
         .exits(0)
-        .says("no hook is bound to tool.pre; ");
+        .says("no hook runs for tool.pre; ");
     // This one would show it to its user at every call.
     assert_eq!(ask("gemini", "BeforeTool").stderr, "");
     // Somebody has hooks, and they are about other events.
@@ -597,9 +597,9 @@ fn a_script_that_is_named_alone_closes_the_gate() {
     let sandbox = Sandbox::new().script("gate.sh", "#!/bin/sh\n");
     let ran = sandbox.hookrun(&["run", "tool.pre", "--hooks", "gate.sh"], b"{}");
     ran.exits(2)
-        .says("is neither a folder of hooks nor a `hookrun.toml`");
+        .says("is neither a folder of hooks nor a TOML file");
     let sandbox = Sandbox::new().hook("gate.sh", "# hookrun: event=tool.pre");
     let wanted = "error hooks.d/tool.pre/gate.sh:2:12: unknown setting `event` \
-                  [the folder names the event: hooks.d/<event>/]";
+                  [remove `event`; the hook's folder in hooks.d names the event]";
     assert_eq!(sandbox.problems(&[]), [wanted]);
 }

@@ -112,7 +112,7 @@ fn directives_end_with_the_first_line_of_code() {
     assert_eq!(
         sandbox.problems(&[]),
         [
-            "error hooks.d/tool.pre/hook.sh:3:1: this directive is below the first line of code, so hookrun ignores it [move it above the first line that is not a comment]"
+            "error hooks.d/tool.pre/hook.sh:3:1: this directive has no effect, because it is below the first line of code [move it above the first line that is not a comment]"
         ]
     );
 }
@@ -260,17 +260,17 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(
             5,
             26,
-            "`timeout` is set twice [keep one; only paths, `not`, `type` and `runs` may be repeated]",
+            "`timeout` is set twice [keep one; only `path`, `not`, `type`, `runs`, `sandbox.read` and `sandbox.write` may be repeated]",
         ),
         at(
             6,
             12,
-            "`parallel` takes true or false, not \"yes\" [`parallel` must be one of true, false]",
+            "`parallel` takes true or false, not \"yes\" [write one of these values, for example `parallel=true`]",
         ),
         at(
             6,
             25,
-            "`on_failure` takes one of \"block\", \"allow\", not \"open\" [`on_failure` must be one of block, allow]",
+            "`on_failure` takes one of \"block\", \"allow\", not \"open\" [write one of these values, for example `on_failure=block`]",
         ),
         at(
             6,
@@ -281,9 +281,8 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
             6,
             56,
             &format!(
-                "`dialect` takes one of \"{}\", not \"clyde\" [`dialect` must be one of {}]",
-                dialects.join("\", \""),
-                dialects.join(", ")
+                "`dialect` takes one of \"{}\", not \"clyde\" [write one of these values, for example `dialect=native`]",
+                dialects.join("\", \"")
             ),
         ),
         at(
@@ -299,9 +298,9 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(
             8,
             12,
-            "unknown setting `event` [the folder names the event: hooks.d/<event>/]",
+            "unknown setting `event` [remove `event`; the hook's folder in hooks.d names the event]",
         ),
-        at(9, 10, "a quote is not closed [close it]"),
+        at(9, 10, "a quote in this directive is not closed [add the closing quote]"),
         at(
             10,
             10,

@@ -79,7 +79,7 @@ fn an_unknown_folder_is_an_error_that_names_the_nearest_event() {
         [
             "error hooks.d/tool.per: unknown event `tool.per` [did you mean `tool.pre`?]",
             "error hooks.d/zzz: unknown event `zzz` [`hookrun events` lists all events; declare your \
-             own with [event.\"name\"] in hookrun.toml]",
+             own with [event.\"zzz\"] in hookrun.toml]",
         ]
     );
     sandbox

@@ -284,7 +284,7 @@ fn nothing_configured_allows_and_says_so() {
     sandbox
         .run("tool.pre")
         .allows()
-        .says("no hook is bound to tool.pre; `hookrun doctor` shows where hookrun looks for hooks");
+        .says("no hook runs for tool.pre; `hookrun doctor` shows where hookrun looks for hooks");
 }
 
 #[test]

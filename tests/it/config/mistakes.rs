@@ -379,10 +379,11 @@ fn two_declarations_of_one_event_must_agree() {
     let other = other.file(file, user).trusted();
     assert_eq!(
         other.problems(&[]),
-        [
-            "error hookrun.toml:1:8: `deploy` is declared differently elsewhere \
-          [make the declarations identical, or remove one]"
-        ]
+        [format!(
+            "error hookrun.toml:1:8: `deploy` is declared differently in {} \
+                 [make the declarations identical, or remove one]",
+            other.at(file).display()
+        )]
     );
 }
 
@@ -396,14 +397,14 @@ fn settings_without_effect_are_warnings_and_close_nothing() {
     assert_eq!(
         sandbox.problems(&[]),
         [
-            "warning hookrun.toml:1:1: `x` matches an action, but `turn.start` has none, so it \
-                never runs [remove the tool, path and command matchers, or bind it to tool.pre]",
+            "warning hookrun.toml:1:1: `x` matches an action, but `turn.start` has none, so the hook \
+                never runs [remove the tool, path and command matchers, or bind the hook to tool.pre]",
             "warning hookrun.toml:1:1: `on_failure = \"block\"` has no effect: `turn.start` \
              cannot be blocked [remove it]",
             "warning hookrun.toml:1:1: `rewrite` has no effect: `turn.start` has no fields \
              that a hook may rewrite [remove it]",
             "warning hookrun.toml:1:1: `background = \"detach\"` has no effect with \
-             `containment = \"pidns\"`: no process outlives it [remove one of them]",
+             `containment = \"pidns\"`: no process outlives the hook [remove one of them]",
         ]
     );
     sandbox.hookrun(&["validate"], b"").exits(0);
@@ -511,8 +512,8 @@ fn a_matcher_that_says_nothing_is_an_error() {
     for (pattern, problem) in [
         ("tool = []", "`tool` is an empty list"),
         ("path = []", "`path` is an empty list"),
-        ("where = {}", "`where`, or a table in it, is empty"),
-        ("where = { a = { } }", "`where`, or a table in it, is empty"),
+        ("where = {}", "`where` is empty"),
+        ("where = { a = { } }", "`where.a` is empty"),
     ] {
         let sandbox = manifest(&format!(
             "[[hook]]\nname = \"x\"\nevent = \"tool.pre\"\ncommand = \"true\"\n\

@@ -80,7 +80,7 @@ fn a_hook_that_nobody_accepted_in_codex_is_an_error() {
     assert_eq!(status, 1);
     let said = [
         "the project is not trusted",
-        "its hook is untrusted: it was never accepted (SessionStart, PreToolUse)",
+        "Codex skips hookrun for SessionStart, PreToolUse: the hook was never accepted",
     ];
     assert_eq!(found.len(), said.len(), "{found:?}");
     for (found, said) in found.iter().zip(said) {

@@ -201,7 +201,7 @@ fn a_hook_with_a_working_directory_sees_only_that_folder() {
     let git = Git::new(Sandbox::new().file("w/hookrun.toml", &table));
     git.hookrun("w", &["install", "git"]).exits(0);
     git.hookrun("w", &["list"])
-        .says("warning: hookrun.toml:1:1: `in-web`: its `cwd` is not a folder in the project");
+        .says("warning: hookrun.toml:1:1: the `cwd` of `in-web` is not a folder in the project");
     git.change("src/a.ts", "");
     let ran = git.commit(&[]);
     assert_eq!(ran.exits(0).stderr, "");
@@ -216,7 +216,7 @@ fn a_hook_with_a_working_directory_sees_only_that_folder() {
     let sandbox = Sandbox::new().file("hookrun.toml", &outside);
     sandbox
         .hookrun(&["list"], b"")
-        .says("`../web` in `cwd` is not a relative path");
+        .says("`cwd` cannot be `../web`");
 }
 
 #[test]
@@ -318,12 +318,21 @@ fn what_cannot_be_a_member_is_named_with_its_line() {
         ),
         (
             "../x",
-            "error: hookrun.toml:2:12: `../x` is neither a folder in the project",
+            "error: hookrun.toml:2:12: `members` cannot contain `../x`",
         ),
-        ("/x", "error: hookrun.toml:2:12: `/x` is neither"),
-        ("a/**", "error: hookrun.toml:2:12: `a/**` is neither"),
-        ("", "error: hookrun.toml:2:12: `` is neither"),
-        ("[", "error: hookrun.toml:2:12: `[` is neither"),
+        (
+            "/x",
+            "error: hookrun.toml:2:12: `members` cannot contain `/x`",
+        ),
+        (
+            "a/**",
+            "error: hookrun.toml:2:12: `members` cannot contain `a/**`",
+        ),
+        ("", "error: hookrun.toml:2:12: `members` cannot contain ``"),
+        (
+            "[",
+            "error: hookrun.toml:2:12: `members` cannot contain `[`",
+        ),
     ] {
         let manifest = format!("[project]\nmembers = [\"{members}\"]\n");
         fs::write(sandbox.at("hookrun.toml"), manifest).unwrap();

@@ -242,7 +242,7 @@ fn fixes_are_staged_and_merged_into_what_is_not_staged() {
     git.stage("c.txt", "one  \n");
     git.put("c.txt", "mine  \n");
     git.commits(&[])
-        .says("not changed on disk: c.txt has other changes in the same lines\n");
+        .says("not changed on disk: c.txt (other changes in the same lines)\n");
     git.has("c.txt", "one\n", "one\n", "mine  \n");
 }
 
@@ -638,7 +638,7 @@ fn a_folder_that_cannot_be_made_or_is_taken_blocks_with_the_reason() {
     fs::write(&folder, "").unwrap();
     git.git(&["commit", "-q", "-m", "x"])
         .exits(1)
-        .says("cannot make `")
+        .says("cannot create `")
         .says(".git/hookrun");
     fs::remove_file(&folder).unwrap();
 
@@ -696,7 +696,7 @@ fn keys_about_staged_text_are_checked() {
         ),
         (
             "event = \"commit.pre\"\nlink = [\"../a\"]",
-            "`../a` in `link` is not a relative path without `..`",
+            "`link` cannot be `../a`",
         ),
     ] {
         let table = format!("[[hook]]\nname = \"x\"\ncommand = \"true\"\n{keys}\n");

@@ -51,7 +51,7 @@ fn lint_decides_about_the_staged_text() {
     write(&git, "a.js", "");
     git.commit(&[])
         .exits(1)
-        .says("`20-lint.sh`: biome is not installed: npm install --save-dev @biomejs/biome\n");
+        .says("`20-lint.sh`: biome is not installed; to install it: npm install --save-dev @biomejs/biome\n");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn no_large_files_reads_the_staged_size() {
     let git = with(&["no-large-files"]);
     let large = "x".repeat(1024 * 1024 + 1);
     write(&git, "data/a b", &large);
-    let why = "`30-no-large-files.sh`: data/a b has 1048577 bytes; the limit is 1048576\nkeep it in Git LFS";
+    let why = "`30-no-large-files.sh`: data/a b has 1048577 bytes; the limit is 1048576\nkeep large files in Git LFS";
     git.commit(&[]).exits(1).says(why);
     write(&git, "data/a b", "small");
     commit(&git, "the disk is small").exits(1).says(why);

@@ -155,7 +155,7 @@ fn a_slip_in_the_name_of_a_gate_blocks_and_names_it() {
         (
             "pi",
             r#"{"type":"nothing_like_it"}"#,
-            "unknown event `nothing_like_it`",
+            "`nothing_like_it` is not an event of pi",
         ),
     ] {
         let ran = sandbox.hookrun(&["run", "--host", dialect], context.as_bytes());

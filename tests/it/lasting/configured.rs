@@ -86,7 +86,7 @@ fn keys_about_answers_exclude_it() {
         validated.exits(1).prints("watch.sh:2").prints(&wrong);
     }
     let sandbox = Sandbox::new().script("hooks.d/PostToolUse/watch.sh", SCRIPT);
-    let wrong = "`dialect` cannot be used with `lives = \"session\"`";
+    let wrong = "cannot be used in a folder named after another system's event";
     sandbox.hookrun(&["validate"], b"").exits(1).prints(wrong);
     let rule =
         "[[rule]]\nevent = \"tool.pre\"\nruns = \"rm\"\ndeny = \"no\"\nlives = \"session\"\n";

@@ -8,15 +8,12 @@ use super::staying::{Decided, Server, process_of, says_who};
 
 /// What a hook does with the command that it is asked about, and what its event then ends with.
 const ATTACKS: &[(&str, &str)] = &[
-    (
-        "answer('e1', {})\ncontinue",
-        "is not the id of a pending event",
-    ),
+    ("answer('e1', {})\ncontinue", "is not the `id` of the event"),
     (
         "print('hello', flush=True)\ncontinue",
-        "is not an answer on one line",
+        "is not a JSON object",
     ),
-    ("print(flush=True)\ncontinue", "it did not answer"),
+    ("print(flush=True)\ncontinue", "stdout is empty"),
     (TWICE, "more than one line"),
     ("os.close(1); time.sleep(1000)", "timed out"),
     ("time.sleep(1000)", "timed out"),
@@ -26,16 +23,16 @@ const ATTACKS: &[(&str, &str)] = &[
         "longer than 1 MiB",
     ),
     ("{}['x']", "KeyError"),
-    ("sys.exit(0)", "it did not answer"),
+    ("sys.exit(0)", "stdout is empty"),
     ("sys.exit(7)", "exited with status 7"),
     ("os.kill(os.getpid(), 11)", "SIGSEGV"),
     (
         "print('not\\x00json', flush=True)\ncontinue",
-        "is not an answer on one line",
+        "is not a JSON object",
     ),
     (
         "sys.stdout.buffer.write(b'\\xc3\\x28\\n'); sys.stdout.flush()\ncontinue",
-        "is not an answer on one line",
+        "is not a JSON object",
     ),
 ];
 

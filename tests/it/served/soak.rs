@@ -23,11 +23,11 @@ const SORTS: &[(&str, &str, Option<&str>)] = &[
     ),
     ("crashes", "{}['x']", Some("KeyError")),
     ("dies", "os.kill(os.getpid(), 11)", Some("SIGSEGV")),
-    ("leaves", "sys.exit(0)", Some("did not answer")),
+    ("leaves", "sys.exit(0)", Some("stdout is empty")),
     (
         "confuses",
         "request['id'] = 'e1'",
-        Some("is not the id of a pending event"),
+        Some("is not the `id` of the event"),
     ),
     ("repeats", TWICE, Some("more than one line")),
     ("floods", "print('x' * 3000000)", Some("longer than 1 MiB")),

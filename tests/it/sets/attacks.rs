@@ -20,12 +20,8 @@ fn a_lock_that_was_edited_by_hand_blocks() {
             "is not on this machine yet",
         ),
         (digest.as_str(), "../../../../r", "`tree` is not a SHA-256"),
-        ("git = \"r\"", "git = \"other\"", "a different source"),
-        (
-            "rev = \"v1\"",
-            "rev = \"v2\"",
-            "a different source or `rev`",
-        ),
+        ("git = \"r\"", "git = \"other\"", "a different `git`"),
+        ("rev = \"v1\"", "rev = \"v2\"", "a different `rev`"),
         (
             "name = \"base\"",
             "name = \"other\"",
@@ -120,7 +116,7 @@ fn links_submodules_and_strange_names_are_no_files_of_a_set() {
     sets.commit("r");
     sets.add("base", "r", "main")
         .exits(2)
-        .says("has more than 2000 files");
+        .says("has more than 2000 hook files");
 }
 
 #[test]

@@ -170,7 +170,7 @@ fn a_file_in_toml_that_is_nearly_settings_closes_gates() {
         (
             "hookrun.toml",
             "[[hook]]\nname = \"a\"\n",
-            "its path does not show which agent reads it",
+            "the path of this file does not show which agent reads it",
         ),
         (
             ".codex/config.toml",

@@ -338,7 +338,7 @@ fn events_at_the_top_of_a_file_are_read_as_devin_has_them() {
     let found = sandbox
         .problems(&["--settings", ".devin/config.json"])
         .join("\n");
-    assert!(found.contains("it has no `hooks`"), "{found}");
+    assert!(found.contains("this file has no `hooks`"), "{found}");
 }
 
 #[test]

@@ -44,7 +44,7 @@ event = "tool.pre"
         "F:9:1: the case has no `name` [add `name = \"…\"`, a sentence that says what the case proves",
         "F:11:1: unknown key `reason` [write `expect = { reason = … }`",
         "F:12:11: `context` takes a table, or JSON in a string, not 5 [write `context = { key = 1 }`",
-        "F:13:23: `decision` takes one of \"allow\", \"block\", \"ask\", not \"refuse\" [`decision` must be one of allow, block, ask",
+        "F:13:23: `decision` takes one of \"allow\", \"block\", \"ask\", not \"refuse\" [write one of these values, for example `decision = \"allow\"`",
         "F:13:42: `reason` is not a regular expression: unclosed group [fix it; `\\` escapes a special character",
         "F:13:66: `status` takes a whole number, not \"2\" [write `status = 10`",
         "F:14:1: the case has no `expect` [add `expect = { decision = \"block\" }`",

@@ -332,7 +332,7 @@ fn a_case_that_asks_nobody_proves_nothing() {
         guarded(&cases).hook_for("session.start", "off.sh", "# hookrun: enabled=false\n:");
     let ran = suite(&sandbox, &[]);
     ran.exits(0).prints("ok: 4 cases");
-    ran.says("warning: hooks.d/tests/guard.toml:1:1: `nobody` proves nothing: no hook is bound to `session.end`\n  help: add a hook for this event or, if none should run, expect `asked = []`");
+    ran.says("warning: hooks.d/tests/guard.toml:1:1: `nobody` proves nothing: no hook runs for `session.end`\n  help: add a hook for this event or, if none should run, expect `asked = []`");
     ran.says("`disabled` proves nothing: no hook for `session.start` can run: `off.sh` is idle");
     assert_eq!(ran.stderr.matches("warning").count(), 2, "{ran:?}");
 }

@@ -83,7 +83,7 @@ fn a_result_of_the_wrong_shape_is_malformed() {
     let spec = catalog::find("prompt.submit").unwrap();
     for (result, problem) in [
         (r#"{"action":"transfrom","text":"x"}"#, "must be one of"),
-        (r#"{"action":"transform"}"#, "it has no new value"),
+        (r#"{"action":"transform"}"#, "the answer has no new value"),
         (
             r#"{"text":"x"}"#,
             "`action`, which names the kind of result, is missing",

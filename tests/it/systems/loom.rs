@@ -385,7 +385,7 @@ fn when_no_hook_is_bound_nothing_is_said() {
 fn an_event_that_loom_does_not_have_is_blocked_with_the_one_that_was_meant() {
     let sandbox = registered(&[]);
     let ran = fire(&sandbox, &json!({ "event": "tool.per" }));
-    ran.blocks("unknown event `tool.per`; did you mean `tool.pre`?");
+    ran.blocks("`tool.per` is not an event of loom; did you mean `tool.pre`?");
 }
 
 #[test]

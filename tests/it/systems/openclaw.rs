@@ -323,7 +323,7 @@ fn arguments_under_both_names_are_blocked() {
                        "params": { "command": "rm -rf /" } });
     let ran = openclaw(&Sandbox::new(), "before-tool-call", &both);
     assert_eq!(result(ran.exits(2))["block"], true);
-    ran.says("are the same; keep one of them");
+    ran.says("are two names of one key; keep one of them");
 }
 
 // How they run

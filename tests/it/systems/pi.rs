@@ -239,7 +239,7 @@ fn an_unknown_reason_is_rejected_with_the_known_ones() {
 fn an_unknown_event_is_rejected_with_the_nearest_one() {
     let ran = pi(&Sandbox::new(), "tool_cal", &json!({}));
     ran.exits(2)
-        .says("unknown event `tool_cal`")
+        .says("`tool_cal` is not an event of pi")
         .says("did you mean `tool_call`?");
     let ran = pi(&Sandbox::new(), "tool_call", &tool_result());
     ran.exits(2)

@@ -85,7 +85,7 @@ fn a_name_of_another_system_is_an_error_that_names_the_nearest() {
     ] {
         let ran = sandbox.hookrun(&["run", name, "--host", dialect], b"{}");
         ran.exits(2)
-            .says(&format!("unknown event `{name}`"))
+            .says(&format!("`{name}` is not an event of {dialect}"))
             .says(help);
     }
     sandbox
@@ -106,7 +106,7 @@ fn a_context_of_another_event_or_with_a_fact_twice_is_blocked() {
         .says("the context belongs to the event `tool_result`, not to `tool_call`");
     ask("tool_call", "omp", json!({ "input": {}, "toolInput": {} }))
         .exits(2)
-        .says("`input` and `toolInput` are the same; keep one of them");
+        .says("`input` and `toolInput` are two names of one key; keep one of them");
     ask("session", "pi", json!({ "reason": "because" }))
         .exits(2)
         .says("`reason` determines which `session` event this is, but `because` is unknown")
@@ -118,7 +118,7 @@ fn a_hook_that_names_no_dialect_in_a_folder_of_one_is_told_how() {
     let sandbox = Sandbox::new().hook_for("tool_call", "hook.sh", "exit 0");
     let problems = sandbox.problems(&[]).join("\n");
     assert!(
-        problems.contains("is an event of wolli and of pi and of omp and of cline [")
+        problems.contains("several systems have an event `tool_call`: wolli, pi, omp, cline [")
             && problems.contains("add the line `# hookrun: dialect="),
         "{problems}"
     );

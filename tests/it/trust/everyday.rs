@@ -173,7 +173,7 @@ fn only_a_person_follows_a_branch_that_is_there() {
     sandbox
         .hookrun(&["trust", "--follow", "origin/main"], b"")
         .exits(2)
-        .says("no remote branch `origin/main` here");
+        .says("`origin/main` is not a remote branch of this repository");
     let sandbox = following();
     sandbox
         .hookrun(&["trust", "--follow", "origin/main"], b"y\n")
