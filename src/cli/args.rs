@@ -92,6 +92,7 @@ Examples:
 
 Examples:
   hookrun serve --stdio
+  hookrun serve --http 127.0.0.1:8080 --token token.txt
   hookrun serve --mcp --host claude"
     )]
     Serve(ServeArgs),
@@ -113,7 +114,8 @@ Examples:
 
 Examples:
   hookrun report >report.html
-  hookrun report --since 7d --everywhere >week.html"
+  hookrun report --since 7d --everywhere >week.html
+  hookrun report --format jsonl --decision block"
     )]
     Report(ReportArgs),
     /// Decide recorded events again, and show changed decisions
@@ -124,13 +126,19 @@ Exit status: 0 nothing changed; 1 a decision changed; 2 an event could not be de
 
 Examples:
   hookrun replay events.jsonl
+  hookrun replay events.jsonl --all
   zcat logs/*.gz | hookrun replay --hooks new/ --summary"
     )]
     Replay(ReplayArgs),
     /// List hooks in the order in which they run, or show one hook
     #[command(
         alias = "ls",
-        after_help = "Exit status: 0 printed, 1 printed with configuration errors, 2 error."
+        after_help = "Exit status: 0 printed, 1 printed with configuration errors, 2 error.
+
+Examples:
+  hookrun list
+  hookrun list --event tool.pre
+  hookrun list no-sudo"
     )]
     List(ListArgs),
     /// Show which commands a command line runs, and which hooks match
@@ -138,6 +146,7 @@ Examples:
 
 Examples:
   hookrun explain 'cd x && sudo rm -rf \"$y\"'
+  hookrun explain 'git push -f' --event tool.pre
   hookrun explain < deploy.sh")]
     Explain(ExplainArgs),
     /// Check all hooks and their configuration
@@ -152,6 +161,7 @@ Examples:
 
 Examples:
   hookrun init
+  hookrun init --dry-run
   hookrun init --user --host claude --yes"
     )]
     Init(InitArgs),
@@ -161,7 +171,8 @@ Examples:
 
 Examples:
   hookrun new guard --event tool.pre
-  hookrun new wip --event commit.msg --lang python"
+  hookrun new wip --event commit.msg --lang python
+  hookrun new format --event commit.pre --dry-run"
     )]
     New(NewArgs),
     /// Add built-in hooks, gates and rules, with their tests
@@ -170,13 +181,19 @@ Examples:
 
 Examples:
   hookrun add --list
+  hookrun add no-sudo --dry-run
   hookrun add guard-destructive no-sudo"
     )]
     Add(AddArgs),
     /// Manage shared hook sets: declare, lock, verify
     #[command(
         disable_help_subcommand = true,
-        after_help = "Exit status: 0 done, 1 a set is unusable or outdated, 2 error. All commands except `list` may use the network. A missing set blocks every gate until `verify` has fetched it."
+        after_help = "Exit status: 0 done, 1 a set is unusable or outdated, 2 error. All commands except `list` may use the network. A missing set blocks every gate until `verify` has fetched it.
+
+Examples:
+  hookrun sets add team --git https://example.com/hooks.git --rev v1
+  hookrun sets update
+  hookrun sets verify"
     )]
     Sets(SetsArgs),
     /// Review and trust this project's hooks
@@ -187,7 +204,8 @@ Exit status: 0 trusted, or done; 1 not trusted; 2 error. `trust` needs an intera
 
 Examples:
   hookrun trust
-  hookrun trust --show"
+  hookrun trust --show
+  hookrun trust --follow origin/main"
     )]
     Trust(TrustArgs),
     /// Import hooks from pre-commit, lefthook, husky or an agent
@@ -216,17 +234,28 @@ Examples:
 
 Examples:
   hookrun install claude
+  hookrun install claude --scope local
   hookrun install git"
     )]
     Install(InstallArgs),
     /// Remove hookrun from an agent or from git
     #[command(
-        after_help = "Exit status: 0 done, or nothing to do; 2 error. Without a host, `uninstall` lists the hosts that run hookrun."
+        after_help = "Exit status: 0 done, or nothing to do; 2 error. Without a host, `uninstall` lists the hosts that run hookrun.
+
+Examples:
+  hookrun uninstall
+  hookrun uninstall claude --dry-run
+  hookrun uninstall git"
     )]
     Uninstall(PlaceArgs),
     /// Check that agents call hookrun and that hooks run
     #[command(
-        after_help = "Exit status: 0 no errors (there may be warnings), 1 errors, 2 could not check."
+        after_help = "Exit status: 0 no errors (there may be warnings), 1 errors, 2 could not check.
+
+Examples:
+  hookrun doctor
+  hookrun doctor claude
+  hookrun doctor --format github"
     )]
     Doctor(DoctorArgs),
     /// Print a completion script for a shell

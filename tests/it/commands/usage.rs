@@ -269,6 +269,26 @@ fn words_of_other_tools_lead_here() {
     }
 }
 
+/// The commands of the first screen.
+const SIXTEEN: [&str; 16] = [
+    "init",
+    "add",
+    "new",
+    "install",
+    "uninstall",
+    "trust",
+    "doctor",
+    "test",
+    "explain",
+    "list",
+    "why",
+    "report",
+    "replay",
+    "run",
+    "serve",
+    "sets",
+];
+
 #[test]
 fn help_groups_the_commands_and_ends_with_examples() {
     let help = hookrun(&["--help"]).stdout;
@@ -287,22 +307,31 @@ fn help_groups_the_commands_and_ends_with_examples() {
         at("Start:") < at("  new ") && at("  new ") < at("  run ") && at("  run ") < at("Options:")
     );
     assert!(at("Options:") < at("Examples:"), "{help}");
-    // What an example types is understood.
-    for command in ["", "run", "test", "why", "replay", "new", "install"] {
-        let arguments = [command, "--help"];
-        let help = hookrun(&arguments[usize::from(command.is_empty())..]).stdout;
+    for (command, least) in SIXTEEN.iter().map(|name| (*name, 3)).chain([("", 0)]) {
+        let option = if least == 0 { "--help" } else { "-h" };
+        let help = hookrun(&[command, option][usize::from(command.is_empty())..]).stdout;
+        assert!(
+            least == 0 || help.lines().count() <= 40,
+            "{command}: {help}"
+        );
         let (_, examples) = help
             .split_once("Examples:")
             .unwrap_or_else(|| panic!("{command}: {help}"));
-        let lines = examples
+        let examples = examples
             .lines()
-            .filter(|line| line.starts_with("  hookrun"));
-        assert!(lines.clone().count() > 0, "{command}");
-        for line in lines {
-            let typed = line.trim().split("  ").next().unwrap_or_default();
-            let typed = typed.split('<').next().unwrap_or_default();
-            let words: Vec<&str> = typed.split_whitespace().skip(1).chain(["--help"]).collect();
-            hookrun(&words).exits(0);
+            .skip_while(|line| line.is_empty())
+            .take_while(|line| !line.is_empty())
+            .filter(|line| line.contains("hookrun "));
+        let examples: Vec<&str> = examples.collect();
+        assert!(examples.len() >= least, "{command}: {help}");
+        // What an example types is understood.
+        for line in examples {
+            let typed = &line[line.find("hookrun").unwrap()..];
+            let typed = typed.split(['<', '>']).next().unwrap_or_default();
+            let typed = typed.split("   ").next().unwrap_or_default();
+            let words = shell_words::split(typed).unwrap();
+            let words = words.iter().skip(1).map(String::as_str).chain(["--help"]);
+            hookrun(&words.collect::<Vec<_>>()).exits(0);
         }
     }
     // Short help has a line for an option that has a paragraph in the long one.

@@ -300,7 +300,11 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
             12,
             "unknown setting `event` [remove `event`; the hook's folder in hooks.d names the event]",
         ),
-        at(9, 10, "a quote in this directive is not closed [add the closing quote]"),
+        at(
+            9,
+            10,
+            "a quote in this directive is not closed [add the closing quote]",
+        ),
         at(
             10,
             10,
