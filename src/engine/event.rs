@@ -119,7 +119,7 @@ impl Event {
         }
         let read = OnceLock::new();
         if context.raw("action").is_none() && context.raw("toolName").is_some() {
-            Action::check(&context)?;
+            Action::check(&context, spec.blocks)?;
         } else {
             let _ = read.set(ReadFacts::of(&spec, &context)?);
         }

@@ -36,7 +36,10 @@ fn a_tool_word_is_a_sort_a_name_or_a_glob() {
     ] {
         let matcher = Matcher::default().tool(written).unwrap();
         assert_eq!(
-            wants(&matcher, &format!(r#"{{"toolName":"{tool}"}}"#)),
+            wants(
+                &matcher,
+                &format!(r#"{{"toolName":"{tool}","toolInput":{{"command":"ls"}}}}"#)
+            ),
             wanted,
             "{tool}"
         );

@@ -381,7 +381,11 @@ fn the_decisions_are_those_of_this_project_unless_everywhere() {
         let there = |command: &mut std::process::Command| {
             command.current_dir(sandbox.at(folder));
         };
-        sandbox.hookrun_as(there, arguments, br#"{"toolName":"bash","toolInput":{}}"#)
+        sandbox.hookrun_as(
+            there,
+            arguments,
+            br#"{"toolName":"bash","toolInput":{"command":"ls"}}"#,
+        )
     };
     for folder in ["one", "one/below", "two"] {
         in_folder(folder, &["run", "tool.pre"]).exits(2);
@@ -412,13 +416,13 @@ fn the_decisions_are_those_of_this_project_unless_everywhere() {
     assert_eq!((stats(&[]), stats(&["--everywhere"])), (Some(1), Some(3)));
     let brief = in_folder("two", &["why", "--brief"]).stdout;
     assert!(
-        brief.ends_with("BLOCK  tool.pre  bash: {}  a.sh: no\n"),
+        brief.ends_with("BLOCK  tool.pre  bash: ls  a.sh: no\n"),
         "{brief}"
     );
     let brief = in_folder("two", &["why", "--brief", "--everywhere", "--all"]);
     let lines: Vec<&str> = brief.stdout.lines().collect();
     assert!(
-        lines[2].contains("/two  tool.pre  bash: {}  a.sh: no")
+        lines[2].contains("/two  tool.pre  bash: ls  a.sh: no")
             && lines[1].contains("/one/below  ")
     );
 

@@ -141,7 +141,9 @@ impl TrustStore {
             by,
         };
         let text = serde_json::to_vec_pretty(&record)?;
-        write(&self.record(&record.repository, &record.digest), &text)
+        write(&self.record(&record.repository, &record.digest), &text)?;
+        self.remember(folder, repository);
+        Ok(())
     }
 
     /// Removes a repository's approvals, this folder's mark and the followed branch. Returns the

@@ -156,17 +156,29 @@ impl Action {
         let kind = each_call(context, |input| calls.push(Action::of_call(&input)))?;
         let Some(kind) = kind else { return Ok(None) };
         let mut calls = calls.into_iter();
-        let whole = calls.next().unwrap_or_else(|| {
-            let mut action = Action::new(kind, Vec::new());
-            action.line.doubt = (kind == ActionKind::Shell).then(no_command);
-            action
-        });
+        let whole = calls.next();
+        let whole = whole.unwrap_or_else(|| Action::new(kind, Vec::new()));
         Ok(Some(whole.with_calls(calls)))
     }
 
-    /// Fails like [`Action::derive`], without parsing command lines.
-    pub(super) fn check(context: &Context) -> Result<(), Complaint> {
-        each_call(context, |_| ()).map(|_| ())
+    /// Fails like [`Action::derive`], without parsing command lines, and for a shell without a command
+    /// if a hook may block it: no hook could tell what it would run.
+    pub(super) fn check(context: &Context, is_gate: bool) -> Result<(), Complaint> {
+        let mut has_input = false;
+        let mut has_command = true;
+        let kind = each_call(context, |input| {
+            has_input = true;
+            has_command &= input.kind != ActionKind::Shell || commands::has_command(&input);
+        })?;
+        let is_missing = !has_command || !has_input && kind == Some(ActionKind::Shell);
+        if is_gate && is_missing {
+            let cause = "`toolInput` has no command for the shell";
+            return Err(Complaint::with_cure(
+                cause,
+                "write it as text: `\"command\": \"ls\"`",
+            ));
+        }
+        Ok(())
     }
 
     fn of_call(tool_input: &ToolInput<'_>) -> Action {
@@ -174,12 +186,8 @@ impl Action {
             kind, raw: input, ..
         } = *tool_input;
         let mut commands = commands::find_commands(tool_input);
-        let mut doubt = None;
         if kind == ActionKind::Shell && commands.is_empty() {
             // If no command is found, treat all text as the command, so that policies see it.
-            if !commands::has_text(input) {
-                doubt = Some(no_command());
-            }
             commands.extend(commands::all_text(tool_input));
         }
         let named = NamedPaths::read(kind, input);
@@ -197,11 +205,9 @@ impl Action {
         paths.extend(patched);
         let mut action = Action::new(kind, paths);
         if commands.is_empty() {
-            action.line.doubt = doubt;
             return action;
         }
         action.line = shell::read_all(&commands);
-        action.line.doubt = doubt.or(action.line.doubt);
         // A single command may be large, so it is moved.
         action.command = commands.into_iter().reduce(with_line);
         action.add_effects(action.patch(), &named.folders);
@@ -295,10 +301,6 @@ impl Action {
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
-}
-
-fn no_command() -> String {
-    "the tool input has no command".to_string()
 }
 
 fn with_line(mut text: String, more: String) -> String {

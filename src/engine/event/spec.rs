@@ -107,7 +107,11 @@ impl EventSpec {
     /// Returns an example context with only the required keys.
     #[doc(hidden)]
     pub fn least(&self) -> String {
-        self.sample_of(|key| self.required.contains(&key.name))
+        // A gate wants the command of a shell.
+        let has_tool = self.required.iter().any(|key| key == "toolName");
+        self.sample_of(|key| {
+            self.required.contains(&key.name) || has_tool && key.name == "toolInput"
+        })
     }
 
     fn sample_of(&self, is_in: impl Fn(&&ContextKey) -> bool) -> String {

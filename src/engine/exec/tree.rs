@@ -20,7 +20,7 @@ use crate::engine::lock::locked;
 const SWEEP_LIMIT: Duration = Duration::from_millis(500);
 
 /// Time for a process to execute a program, on a busy machine.
-const EXECUTING_LIMIT: Duration = Duration::from_millis(20);
+const EXECUTING_LIMIT: Duration = Duration::from_millis(200);
 
 const MOST_NAMED: usize = 16;
 

@@ -424,7 +424,7 @@ fn a_crash_never_counts_as_a_policy_that_blocked() {
         .hook("a.sh", "no-such-program-here; exit 1")
         .file(
             "hooks.d/tests/a.toml",
-            "[[case]]\nname = \"blocks\"\nevent = \"tool.pre\"\ncontext = { toolName = \"bash\" }\n\
+            "[[case]]\nname = \"blocks\"\nevent = \"tool.pre\"\ncontext = { toolName = \"note\" }\n\
              expect = { decision = \"block\" }\n",
         );
     let ran = sandbox.hookrun(&["test", "--suite"], b"");

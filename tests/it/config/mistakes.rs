@@ -136,7 +136,7 @@ fn an_event_that_cannot_be_blocked_says_what_is_wrong_and_runs_what_can_be_read(
 
 /// A host, what it sends, and whether a guard of that event may be lost.
 const EVENTS: &[(&str, &str, bool)] = &[
-    ("native", r#"{"event":"tool.pre","toolName":"Bash"}"#, true),
+    ("native", r#"{"event":"tool.pre","toolName":"note"}"#, true),
     ("native", r#"{"event":"agent.stop"}"#, false),
     ("native", r#"{"event":"session.start"}"#, false),
     (
@@ -147,7 +147,7 @@ const EVENTS: &[(&str, &str, bool)] = &[
     ("native", r#"{"event":"compact.pre"}"#, false),
     (
         "claude",
-        r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#,
+        r#"{"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{}}"#,
         true,
     ),
     ("claude", r#"{"hook_event_name":"Stop"}"#, false),
@@ -158,9 +158,9 @@ const EVENTS: &[(&str, &str, bool)] = &[
         false,
     ),
     ("codex", r#"{"hook_event_name":"Stop"}"#, false),
-    ("wolli", r#"{"type":"tool_call","toolName":"bash"}"#, true),
+    ("wolli", r#"{"type":"tool_call","toolName":"note"}"#, true),
     ("wolli", r#"{"type":"agent_end"}"#, false),
-    ("pi", r#"{"type":"tool_call","toolName":"bash"}"#, true),
+    ("pi", r#"{"type":"tool_call","toolName":"note"}"#, true),
     ("pi", r#"{"type":"agent_end"}"#, false),
 ];
 

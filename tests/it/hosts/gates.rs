@@ -167,7 +167,7 @@ fn a_slip_in_the_name_of_a_gate_blocks_and_names_it() {
 fn a_broken_configuration_is_told_once() {
     for (host, gate) in [("claude", "PermissionRequest"), ("claude", "PreToolUse")] {
         let sandbox = Sandbox::new().file("hookrun.toml", "[[hook]]\nname = 5\n");
-        let payload = json!({"hook_event_name": gate, "tool_name": "Bash", "tool_input": {}});
+        let payload = json!({"hook_event_name": gate, "tool_name": "Read", "tool_input": {}});
         let ran = sandbox.host(host, &payload);
         assert_eq!(
             ran.stderr.matches("the hooks have an error").count(),

@@ -214,11 +214,11 @@ fn run_finds_host_and_event_by_itself_and_answers_in_the_hosts_words() {
 #[test]
 fn run_takes_an_event_of_ours_by_its_name_in_the_context() {
     let sandbox = Sandbox::new().hook("no", "echo no >&2; exit 1");
-    let ran = sandbox.hookrun(&["run"], br#"{"event":"tool.pre","toolName":"bash"}"#);
+    let ran = sandbox.hookrun(&["run"], br#"{"event":"tool.pre","toolName":"note"}"#);
     ran.exits(2);
     assert_eq!(ran.stdout, "{\"continue\":false,\"reason\":\"no\"}\n");
     assert_eq!(ran.stderr, "no\n");
-    let ran = sandbox.hookrun(&["run"], br#"{"event":"tool.per","toolName":"bash"}"#);
+    let ran = sandbox.hookrun(&["run"], br#"{"event":"tool.per","toolName":"note"}"#);
     ran.exits(2);
     assert!(
         ran.stderr

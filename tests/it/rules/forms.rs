@@ -249,7 +249,7 @@ fn a_form_that_can_mean_nothing_is_an_error() {
         ("git $ push", "a word follows it"),
         ("git --force|push", "cannot be alternatives"),
         ("git -- x", "leave it out"),
-        ("git 'push", "a quote in this directive is not closed"),
+        ("git 'push", "a quote is not closed"),
     ] {
         let error = Matcher::default().runs(form).unwrap_err().to_string();
         assert!(error.contains(problem), "{form}: {error}");

@@ -134,7 +134,7 @@ fn a_hook_finds_the_variables_of_its_host() {
 fn what_the_host_that_asks_has_set_itself_stays() {
     let sandbox = one(&hook("echo \"$CLAUDE_PROJECT_DIR\" > seen"));
     let sandbox = sandbox.variable("CLAUDE_PROJECT_DIR", "/somewhere");
-    let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash"});
+    let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}});
     run(&sandbox, "claude", CLAUDE, &payload).allows();
     assert_eq!(sandbox.read("seen"), "/somewhere\n");
 }

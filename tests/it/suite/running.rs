@@ -249,7 +249,7 @@ fn a_hostile_environment_changes_nothing() {
 fn hooks_find_hookrun_itself() {
     let sandbox = Sandbox::new().hook("hook", "hookrun hook field toolName").file(
         "hooks.d/tests/x.toml",
-        &format!("[[case]]\nname = 'x'\n{HEAD}context.toolName = 'bash'\nexpect = {{ decision = 'allow', output = '^bash$' }}\n"),
+        &format!("[[case]]\nname = 'x'\n{HEAD}context.toolName = 'note'\nexpect = {{ decision = 'allow', output = '^note$' }}\n"),
     );
     suite(&sandbox, &[]).exits(0);
 }
@@ -332,7 +332,7 @@ fn a_case_that_asks_nobody_proves_nothing() {
         guarded(&cases).hook_for("session.start", "off.sh", "# hookrun: enabled=false\n:");
     let ran = suite(&sandbox, &[]);
     ran.exits(0).prints("ok: 4 cases");
-    ran.says("warning: hooks.d/tests/guard.toml:1:1: `nobody` proves nothing: no hook runs for `session.end`\n  help: add a hook for this event or, if none should run, expect `asked = []`");
+    ran.says("warning: hooks.d/tests/guard.toml:1:1: `nobody` proves nothing: no hook is bound to `session.end`\n  help: add a hook for this event or, if none should run, expect `asked = []`");
     ran.says("`disabled` proves nothing: no hook for `session.start` can run: `off.sh` is idle");
     assert_eq!(ran.stderr.matches("warning").count(), 2, "{ran:?}");
 }
@@ -378,7 +378,7 @@ fn test_alone_plays_the_suite_and_so_does_every_option_of_a_suite() {
         );
     }
     // An event that names itself, and one that is named.
-    let payload = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash"}"#;
+    let payload = br#"{"hook_event_name":"PreToolUse","tool_name":"Read"}"#;
     sandbox
         .hookrun(&["test"], payload)
         .says("testing this as the claude event `PreToolUse`")

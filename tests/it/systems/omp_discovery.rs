@@ -40,7 +40,7 @@ fn a_tool_call_is_blocked_while_one_of_its_hooks_cannot_be_read() {
     let ran = sandbox.ask(
         "omp",
         "tool_call",
-        &json!({ "toolName": "bash", "input": {} }),
+        &json!({ "toolName": "bash", "input": { "command": "ls" } }),
     );
     ran.exits(2)
         .says("everything is blocked, because")
@@ -56,7 +56,7 @@ fn a_mistake_in_a_hook_of_another_event_does_not_block_a_tool_call() {
     let sandbox = Sandbox::new()
         .hook_of("omp", "tool_call", "guard", "touch whole")
         .file("hookrun.toml", manifest);
-    let call = json!({ "toolName": "bash", "input": {} });
+    let call = json!({ "toolName": "bash", "input": { "command": "ls" } });
     sandbox
         .ask("omp", "tool_call", &call)
         .allows()
@@ -70,7 +70,7 @@ fn a_mistake_in_a_hook_of_another_event_does_not_block_a_tool_call() {
 
 #[test]
 fn a_mistake_that_may_be_about_any_hook_blocks_a_tool_call() {
-    let call = json!({ "toolName": "bash", "input": {} });
+    let call = json!({ "toolName": "bash", "input": { "command": "ls" } });
     for sandbox in [
         Sandbox::new().file("hookrun.toml", "[[hook"),
         Sandbox::new().file(

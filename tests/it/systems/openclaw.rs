@@ -601,7 +601,7 @@ fn a_native_question_is_an_approval_too() {
     let ran = openclaw(
         &sandbox,
         "before_tool_call",
-        &json!({ "toolName": "exec", "params": {} }),
+        &json!({ "toolName": "exec", "params": { "command": "ls" } }),
     );
     assert_eq!(
         result(ran.exits(0))["requireApproval"]["title"],

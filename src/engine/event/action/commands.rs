@@ -174,11 +174,17 @@ fn line_or_text(raw: &str) -> Option<String> {
     line.or_else(|| scalar_text(raw))
 }
 
-/// Returns true if an input has any text, even an empty one: an empty command runs nothing.
-pub(super) fn has_text(input: &str) -> bool {
-    let mut is_found = false;
-    each_keyed_text(input, &mut |_, raw| {
-        is_found |= string_text(raw).is_some();
+/// Returns true if a shell's input has a command, under any key, or the id of a running one. An
+/// empty command runs nothing; a text for people, or a number in place of a command, is none.
+pub(super) fn has_command(input: &ToolInput<'_>) -> bool {
+    let entries = input.entries.iter();
+    let mut given = entries.filter(|(key, _)| key.is_of_command()).peekable();
+    if given.peek().is_some() {
+        return given.any(|(_, raw)| raw.starts_with(['"', '[', '{']));
+    }
+    let mut is_found = input.entries.iter().any(|(key, _)| key.ends_in(&["id"]));
+    each_keyed_text(input.raw, &mut |key, raw| {
+        is_found |= !key.is_in(PEOPLE_KEYS) && string_text(raw).is_some();
     });
     is_found
 }
