@@ -375,22 +375,3 @@ impl Event {
         Event::new(spec, NATIVE, Context::parse(context)?)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn problem(name: &str, context: Value) -> String {
-        Event::of(name, context).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn what_the_catalog_does_not_know_is_an_error() {
-        assert!(problem("tool.pree", json!({})).contains("did you mean `tool.pre`?"));
-        assert!(problem("tool.pre", json!({})).contains("`toolName` is missing"));
-        let context = json!({ "toolName": "bash", "action": {} });
-        assert!(problem("tool.pre", context).contains("kind"));
-        assert!(Event::from_json("tool.pre", r#"{"toolName":"x","own":1}"#).is_ok());
-        assert!(Event::from_json("tool.pre", "[]").is_err());
-    }
-}

@@ -126,22 +126,3 @@ pub fn hex(bytes: &[u8]) -> String {
     }
     digits
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_read_and_written_as_people_do() {
-        assert_eq!(parse_size("64M"), Ok(64 << 20));
-        assert_eq!(parse_size(" 512 KiB "), Ok(512 << 10));
-        assert_eq!(parse_size("1MB"), Ok(1_000_000));
-        assert_eq!(parse_size("10B"), Ok(10));
-        for wrong in ["", "10", "M", "1.5M", "1T", "10 m", "99999999999G"] {
-            assert!(parse_size(wrong).is_err(), "{wrong}");
-        }
-        assert_eq!(size_text(64 << 20), "64 MiB");
-        assert_eq!(size_text(3 << 19), "1.5 MiB");
-        assert_eq!(size_text(1000), "1000 bytes");
-    }
-}

@@ -174,63 +174,45 @@ impl ProcessStart {
 /// Begins a note on a warm start that saved less time than it could.
 pub(crate) const WARM_NOTE: &str = "warm start: ";
 
-/// Why a hook that may start warm started cold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ColdReason {
-    NoScript,
-    Shim,
-    Options,
-    Variables,
-    Bounds,
-    OneEvent,
-    NoSubreaper,
-    NotReady,
-    Died,
-    TooMany,
-    TooLarge,
-    Unusable,
-}
+macro_rules! cold_reasons {
+    ($($reason:ident $name:literal $about:literal;)+) => {
+        /// Why a hook that may start warm started cold.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum ColdReason {
+            $($reason),+
+        }
 
-names! {
-    ColdReason: NoScript "no-script", Shim "shim", Options "options", Variables "variables",
-    Bounds "bounds", OneEvent "one-event", NoSubreaper "no-subreaper", NotReady "not-ready", Died "died", TooMany "too-many", TooLarge "too-large",
-    Unusable "unusable"
-}
+        names! { ColdReason: $($reason $name),+ }
 
-impl ColdReason {
-    /// Describes the reason and, if there is one, the cure.
-    pub fn about(self) -> &'static str {
-        match self {
-            ColdReason::NoScript => {
-                "it is neither a Python script with a first line such as `#!/usr/bin/env python3` nor a command such as `python3 FILE`, or its interpreter's path is relative"
-            }
-            ColdReason::Shim => {
-                "its interpreter is a script, such as a pyenv shim; name the real interpreter, or put its folder first in PATH"
-            }
-            ColdReason::Options => {
-                "its interpreter has options other than -b, -B, -E, -I, -O, -P, -q, -s, -S and -u, or its first line passes quotes, variables or assignments to `env`"
-            }
-            ColdReason::Variables => {
-                "a variable such as PYTHONPATH changes how its interpreter starts"
-            }
-            ColdReason::Bounds => {
-                "it has a `sandbox`, a `containment`, or `limits` other than `limits.output`"
-            }
-            ColdReason::OneEvent => "it has `background = \"detach\"`",
-            ColdReason::NoSubreaper => {
-                "this program is not a child subreaper (`Runner::subreaper`), or this system is not Linux"
-            }
-            ColdReason::NotReady => "no interpreter or program was ready, as is usual at first",
-            ColdReason::Died => "the waiting process exited before the script began",
-            ColdReason::TooMany => {
-                "hookrun keeps at most eight interpreters ready, and eight others were used more recently"
-            }
-            ColdReason::TooLarge => "its environment and arguments are larger than 128 KiB",
-            ColdReason::Unusable => {
-                "its interpreter is not CPython 3.8 or later, or exited immediately"
+        impl ColdReason {
+            /// Describes the reason and, if there is one, the cure.
+            pub fn about(self) -> &'static str {
+                match self {
+                    $(ColdReason::$reason => $about),+
+                }
             }
         }
-    }
+    };
+}
+
+cold_reasons! {
+    NoScript "no-script"
+        "it is neither a Python script with a first line such as `#!/usr/bin/env python3` nor a command such as `python3 FILE`, or its interpreter's path is relative";
+    Shim "shim"
+        "its interpreter is a script, such as a pyenv shim; name the real interpreter, or put its folder first in PATH";
+    Options "options"
+        "its interpreter has options other than -b, -B, -E, -I, -O, -P, -q, -s, -S and -u, or its first line passes quotes, variables or assignments to `env`";
+    Variables "variables" "a variable such as PYTHONPATH changes how its interpreter starts";
+    Bounds "bounds" "it has a `sandbox`, a `containment`, or `limits` other than `limits.output`";
+    OneEvent "one-event" "it has `background = \"detach\"`";
+    NoSubreaper "no-subreaper"
+        "this program is not a child subreaper (`Runner::subreaper`), or this system is not Linux";
+    NotReady "not-ready" "no interpreter or program was ready, as is usual at first";
+    Died "died" "the waiting process exited before the script began";
+    TooMany "too-many"
+        "hookrun keeps at most eight interpreters ready, and eight others were used more recently";
+    TooLarge "too-large" "its environment and arguments are larger than 128 KiB";
+    Unusable "unusable" "its interpreter is not CPython 3.8 or later, or exited immediately";
 }
 
 /// A trace id and the span of the decision, in lower-case hex as in `TRACEPARENT`.
@@ -301,54 +283,4 @@ fn hash(text: &str) -> u128 {
     text.bytes().fold(start, |hash, byte| {
         (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::HashSet;
-
-    #[test]
-    fn only_a_valid_traceparent_is_kept() {
-        let given = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-        let kept = TraceContext::of(Some(given), Some("s-1"), "1");
-        assert_eq!(
-            (kept.traceparent().as_str(), kept.parent()),
-            (given, Some("b7ad6b7169203331"))
-        );
-        let zeros = "00-00000000000000000000000000000000-b7ad6b7169203331-01";
-        let longer = format!("{given}-x");
-        for other in [
-            "",
-            "00",
-            zeros,
-            &given.to_uppercase(),
-            &given[..54],
-            &longer,
-            "é-é-é-é",
-        ] {
-            let made = TraceContext::of(Some(other), Some("s-1"), "1");
-            assert_eq!(
-                (made.parent(), made.incoming.as_ref()),
-                (None, None),
-                "{other}"
-            );
-            assert!(is_traceparent(&made.traceparent()), "{made:?}");
-        }
-        assert!(is_traceparent(&format!("01{}-more", &given[2..])));
-    }
-
-    #[test]
-    fn a_session_is_one_trace_and_an_event_one_span() {
-        let [one, two] = ["1", "2"].map(|unique| TraceContext::of(None, Some("s-1"), unique));
-        assert_eq!(one.id, two.id);
-        assert_ne!(one.span, two.span);
-        assert_ne!(one.id, TraceContext::of(None, Some("s-2"), "1").id);
-        let spans = (0..50_000).map(|_| TraceContext::of(None, Some("s-1"), "1").span);
-        assert_eq!(spans.collect::<HashSet<_>>().len(), 50_000);
-        assert_ne!(
-            TraceContext::of(None, None, "1").id,
-            TraceContext::of(None, None, "2").id
-        );
-    }
 }

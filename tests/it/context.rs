@@ -1,7 +1,8 @@
 //! The context of an event keeps what it does not change.
 
-use hookrun::internals::event::Context;
-use serde_json::Value;
+use hookrun::internals::event::context::Payload;
+use hookrun::internals::event::{Context, Event};
+use serde_json::{Value, json};
 
 fn json(context: &Context) -> String {
     String::from_utf8(context.to_json()).unwrap()
@@ -48,5 +49,41 @@ fn values_are_found_by_dotted_path() {
         ("in.nothing", None),
     ] {
         assert_eq!(context.text(path).as_deref(), value, "{path}");
+    }
+}
+
+#[test]
+fn what_the_catalog_does_not_know_is_an_error() {
+    let problem = |name: &str, context: Value| Event::of(name, context).unwrap_err().to_string();
+    assert!(problem("tool.pree", json!({})).contains("did you mean `tool.pre`?"));
+    assert!(problem("tool.pre", json!({})).contains("`toolName` is missing"));
+    let context = json!({ "toolName": "bash", "action": {} });
+    assert!(problem("tool.pre", context).contains("kind"));
+    assert!(Event::from_json("tool.pre", r#"{"toolName":"x","own":1}"#).is_ok());
+    assert!(Event::from_json("tool.pre", "[]").is_err());
+}
+
+/// Longer contexts are written in pieces.
+const PIECE_BYTES: usize = 256 * 1024;
+
+#[test]
+fn pieces_are_the_whole() {
+    let text = "a \\\" b\\\\".repeat(PIECE_BYTES / 3);
+    for json in [
+        format!(r#" {{ "a" : "{text}" , "b" : [ 1 , "{text} x" ] }} "#),
+        format!(r#"{{"{}":{{}},"b":"{text}"}}"#, "k ".repeat(PIECE_BYTES)),
+        format!(r#"{{"a":[{}1]}}"#, "  1 ,\n ".repeat(PIECE_BYTES)),
+    ] {
+        let context = Context::parse(json).unwrap();
+        let Payload::Pieces(mut pieces) = Payload::of(&context) else {
+            panic!("a long context is whole");
+        };
+        let mut all = Vec::new();
+        let mut length = usize::MAX;
+        while length != all.len() {
+            length = all.len();
+            pieces.next(&mut all);
+        }
+        assert!(all == [context.to_json(), b"\n".to_vec()].concat());
     }
 }

@@ -119,8 +119,7 @@ impl Context {
         let base = text.as_ptr() as usize;
         let mut fields: Vec<Field> = Vec::new();
         let mut seen: HashSet<Cow<'_, str>> = HashSet::new();
-        let found: Vec<(&RawValue, &RawValue)> = entries(document).map_err(not_json)?;
-        for (key, raw) in found {
+        for (key, raw) in entries(document).map_err(not_json)? {
             let key = whole_key(key)?;
             if !seen.insert(key.clone()) {
                 return Err(duplicate(&key));
@@ -390,32 +389,6 @@ impl Pieces {
         if !self.is_closed {
             out.extend_from_slice(if self.field == 0 { b"{}\n" } else { b"}\n" });
             self.is_closed = true;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_are_the_whole() {
-        let text = "a \\\" b\\\\".repeat(PIECE_BYTES / 3);
-        for json in [
-            format!(r#" {{ "a" : "{text}" , "b" : [ 1 , "{text} x" ] }} "#),
-            format!(r#"{{"{}":{{}}}}"#, "k ".repeat(PIECE_BYTES)),
-            format!(r#"{{"a":[{}1]}}"#, "  1 ,\n ".repeat(PIECE_BYTES)),
-            "{}".to_string(),
-        ] {
-            let context = Context::parse(json).unwrap();
-            let mut pieces = Pieces::new(context.clone());
-            let mut all = Vec::new();
-            let mut length = usize::MAX;
-            while length != all.len() {
-                length = all.len();
-                pieces.next(&mut all);
-            }
-            assert!(all == [context.to_json(), b"\n".to_vec()].concat());
         }
     }
 }

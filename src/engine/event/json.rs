@@ -4,10 +4,9 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
-use std::marker::PhantomData;
 
+use serde::Deserializer as _;
 use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer as _};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -155,15 +154,14 @@ pub(super) fn each_text<'a>(raw: &'a str, visit: &mut dyn FnMut(&'a str, &'a str
     }
 }
 
+/// An entry of a JSON object, as text.
+pub(crate) type RawEntry<'a> = (&'a RawValue, &'a RawValue);
+
 /// Returns the entries of a JSON object in order, including repeated keys. Fails for other text.
-pub(crate) fn entries<'de, K, V>(text: &'de str) -> serde_json::Result<Vec<(K, V)>>
-where
-    K: Deserialize<'de>,
-    V: Deserialize<'de>,
-{
-    struct Entries<K, V>(PhantomData<(K, V)>);
-    impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for Entries<K, V> {
-        type Value = Vec<(K, V)>;
+pub(crate) fn entries(text: &str) -> serde_json::Result<Vec<RawEntry<'_>>> {
+    struct Entries;
+    impl<'de> Visitor<'de> for Entries {
+        type Value = Vec<RawEntry<'de>>;
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a JSON object")
         }
@@ -176,13 +174,13 @@ where
         }
     }
     let mut reader = serde_json::Deserializer::from_str(text);
-    let found = reader.deserialize_map(Entries(PhantomData))?;
+    let found = reader.deserialize_map(Entries)?;
     reader.end()?;
     Ok(found)
 }
 
 /// Returns the entries of a JSON object as text; empty for other values.
-pub(crate) fn raw_entries(raw: &str) -> Vec<(&RawValue, &RawValue)> {
+pub(crate) fn raw_entries(raw: &str) -> Vec<RawEntry<'_>> {
     if raw.starts_with('{') {
         entries(raw).unwrap_or_default()
     } else {

@@ -293,20 +293,3 @@ impl Heartbeat {
         locked(&self.state).answer
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_promise_is_renewed_and_the_answer_is_claimed_once() {
-        let heartbeat = Heartbeat::new(Duration::from_secs(60));
-        assert!(heartbeat.left().unwrap() > Duration::from_secs(60));
-        heartbeat.clone().expect_within(Duration::MAX);
-        assert!(heartbeat.left().unwrap() > Duration::from_secs(3600));
-        assert!(heartbeat.claim() && !heartbeat.clone().claim());
-        assert_eq!(heartbeat.answer(), None);
-        heartbeat.answered(2);
-        assert_eq!(heartbeat.clone().answer(), Some(2));
-    }
-}

@@ -114,26 +114,3 @@ pub enum Containment {
 }
 
 names! { Containment: Auto "auto", Pidns "pidns" }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sandbox_is_described() {
-        assert_eq!(
-            Sandbox::default().to_string(),
-            "reads everything; writes nothing; no network"
-        );
-        let sandbox = Sandbox {
-            read: Some(vec!["src".to_string(), "docs".to_string()]),
-            write: vec!["/tmp".to_string()],
-            network: true,
-            required: false,
-        };
-        assert_eq!(
-            sandbox.to_string(),
-            "reads src, docs; writes /tmp; network; as far as the system supports it"
-        );
-    }
-}

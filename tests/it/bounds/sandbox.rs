@@ -632,3 +632,21 @@ fn paths_that_cannot_be_meant_are_mistakes() {
         );
     }
 }
+
+#[test]
+fn a_sandbox_is_described() {
+    assert_eq!(
+        hookrun::Sandbox::default().to_string(),
+        "reads everything; writes nothing; no network"
+    );
+    let sandbox = hookrun::Sandbox {
+        read: Some(vec!["src".to_string(), "docs".to_string()]),
+        write: vec!["/tmp".to_string()],
+        network: true,
+        required: false,
+    };
+    assert_eq!(
+        sandbox.to_string(),
+        "reads src, docs; writes /tmp; network; as far as the system supports it"
+    );
+}

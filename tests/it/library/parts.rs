@@ -1,11 +1,14 @@
 //! What a program uses of the library by itself: verdicts that come together, the registry,
 //! reminders, interceptors, and variables that it gives.
 
+use std::time::Duration;
+
 use hookrun::interceptor::{
     After, CallChange, InterceptedCall, Interceptors, ToolCall, ToolResult,
 };
 use hookrun::internals::event::EventSpec;
 use hookrun::internals::event::catalog::{Catalog, find};
+use hookrun::internals::exec::Heartbeat;
 use hookrun::internals::outcome::NoticeKind;
 use hookrun::{Hook, Outcome, Registry, Reminders, Runner, Surroundings, Verdict};
 use proptest::collection::vec;
@@ -269,4 +272,16 @@ fn of_several_variables_of_one_name_the_last_counts_and_a_hooks_own_before_the_g
         Some("own/2/x=y\nz//none\n1"),
         "{run:?}"
     );
+}
+
+#[test]
+fn a_promise_is_renewed_and_the_answer_is_claimed_once() {
+    let heartbeat = Heartbeat::new(Duration::from_secs(60));
+    assert!(heartbeat.left().unwrap() > Duration::from_secs(60));
+    heartbeat.clone().expect_within(Duration::MAX);
+    assert!(heartbeat.left().unwrap() > Duration::from_secs(3600));
+    assert!(heartbeat.claim() && !heartbeat.clone().claim());
+    assert_eq!(heartbeat.answer(), None);
+    heartbeat.answered(2);
+    assert_eq!(heartbeat.clone().answer(), Some(2));
 }

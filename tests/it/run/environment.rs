@@ -1,11 +1,12 @@
 //! What a hook gets: its stdin, its working directory and its variables.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use hookrun::internals::chain::VARIABLES;
+use hookrun::internals::run::TraceContext;
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -534,4 +535,31 @@ fn a_session_is_one_trace_and_a_trace_from_outside_goes_on() {
     assert_eq!(logged[3]["trace"]["id"], part(3, 1));
     assert_eq!(logged[3]["trace"]["parent"], part(3, 2));
     assert_ne!(logged[3]["trace"]["span"], part(3, 2));
+}
+
+#[test]
+fn only_a_valid_traceparent_is_kept() {
+    let given = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let is_kept = |text: &str| {
+        let made = TraceContext::of(Some(text), Some("s-1"), "1");
+        made.incoming.is_some() && made.traceparent() == text && made.parent().is_some()
+    };
+    let later = format!("01{}-more", &given[2..]);
+    assert!(is_kept(given) && is_kept(&later));
+    let zeros = "00-00000000000000000000000000000000-b7ad6b7169203331-01";
+    let [upper, longer] = [given.to_uppercase(), format!("{given}-x")];
+    for other in ["", "00", zeros, &upper, &given[..54], &longer, "é-é-é-é"] {
+        assert!(!is_kept(other), "{other}");
+        let made = TraceContext::of(Some(other), Some("s-1"), "1");
+        assert_eq!(made.parent(), None, "{other}");
+        assert!(is_kept(&made.traceparent()), "{made:?}");
+    }
+}
+
+#[test]
+fn spans_differ_and_an_event_without_a_session_is_a_trace() {
+    let of = |unique: &str| TraceContext::of(None, None, unique);
+    let spans: HashSet<String> = (0..50_000).map(|_| of("1").span).collect();
+    assert_eq!(spans.len(), 50_000);
+    assert_ne!(of("1").id, of("2").id);
 }

@@ -1,5 +1,6 @@
 //! A program that embeds hookrun and shows dialogs itself.
 
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use hookrun::internals::exec::Budget;
 use hookrun::internals::run::Run;
 use hookrun::internals::runner::Runner;
 use hookrun::internals::session::{Message, Session};
-use hookrun::internals::ui::{Asker, DialogAnswer, Request, Ui};
+use hookrun::internals::ui::{Asker, DialogAnswer, Request, Ui, WaitEnd};
 
 use serde_json::json;
 
@@ -322,4 +323,32 @@ fn a_host_without_dialogs_opens_no_socket() {
     let (runner, event) = runner(&sandbox);
     allowed(&runner.handle(&event));
     sandbox.has_no_file("state/hookrun/desks");
+}
+
+#[test]
+fn a_dialog_is_over_when_its_time_is_up_or_it_is_withdrawn() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    let (input, typed) = std::io::pipe().unwrap();
+    let far = Instant::now() + Duration::from_secs(3600);
+    let asker = Asker::new("hook", far, vec![reader.as_fd()]);
+    assert!(!asker.is_over());
+    let input = Some(input.as_fd());
+    assert_eq!(asker.wait(input, Duration::ZERO), WaitEnd::Quiet);
+    rustix::io::write(&typed, b"x").unwrap();
+    assert_eq!(asker.wait(input, Duration::MAX), WaitEnd::Ready);
+    drop(writer);
+    assert_eq!(asker.wait(input, Duration::MAX), WaitEnd::Over);
+    assert!(Asker::new("hook", Instant::now(), Vec::new()).is_over());
+}
+
+#[test]
+fn a_request_is_one_short_line() {
+    let request = Request::Confirm {
+        title: "a\nb".to_string(),
+        message: String::new(),
+    };
+    let line = serde_json::to_string(&request).unwrap();
+    assert_eq!(line, r#"{"confirm":{"title":"a\nb","message":""}}"#);
+    let answer = serde_json::to_string(&DialogAnswer::Yes(true)).unwrap();
+    assert_eq!(answer, r#"{"yes":true}"#);
 }
