@@ -100,77 +100,36 @@ fn open_gates(
     Ok(ruleset)
 }
 
+/// Lists system calls without rustfmt's one item per line.
+macro_rules! calls {
+    ($($call:ident)+ $(; $($number:literal)+)?) => {
+        &[$(libc::$call),+ $(, $($number),+)?]
+    };
+}
+
 /// Forbidden in every sandbox: calls that bypass other rules (`io_uring`, file handles), keys and
 /// queues shared with other processes, and calls that affect the machine.
-const NEVER: &[c_long] = &[
-    libc::SYS_io_uring_setup,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_add_key,
-    libc::SYS_keyctl,
-    libc::SYS_request_key,
-    libc::SYS_shmget,
-    libc::SYS_shmat,
-    libc::SYS_shmctl,
-    libc::SYS_semget,
-    libc::SYS_semop,
-    libc::SYS_semtimedop,
-    libc::SYS_semctl,
-    libc::SYS_msgget,
-    libc::SYS_msgsnd,
-    libc::SYS_msgrcv,
-    libc::SYS_msgctl,
-    libc::SYS_mq_open,
-    libc::SYS_mq_unlink,
-    libc::SYS_acct,
-    libc::SYS_adjtimex,
-    libc::SYS_bpf,
-    libc::SYS_clock_adjtime,
-    libc::SYS_clock_settime,
-    libc::SYS_delete_module,
-    libc::SYS_finit_module,
-    libc::SYS_init_module,
-    libc::SYS_kexec_load,
-    libc::SYS_perf_event_open,
-    libc::SYS_quotactl,
-    libc::SYS_reboot,
-    libc::SYS_setdomainname,
-    libc::SYS_sethostname,
-    libc::SYS_setns,
-    libc::SYS_settimeofday,
-    libc::SYS_swapoff,
-    libc::SYS_swapon,
-];
+const NEVER: &[c_long] = calls!(
+    SYS_io_uring_setup SYS_open_by_handle_at SYS_add_key SYS_keyctl SYS_request_key SYS_shmget
+    SYS_shmat SYS_shmctl SYS_semget SYS_semop SYS_semtimedop SYS_semctl SYS_msgget SYS_msgsnd
+    SYS_msgrcv SYS_msgctl SYS_mq_open SYS_mq_unlink SYS_acct SYS_adjtimex SYS_bpf SYS_clock_adjtime
+    SYS_clock_settime SYS_delete_module SYS_finit_module SYS_init_module SYS_kexec_load
+    SYS_perf_event_open SYS_quotactl SYS_reboot SYS_setdomainname SYS_sethostname SYS_setns
+    SYS_settimeofday SYS_swapoff SYS_swapon
+);
 
 /// Calls that change modes, owners, times and attributes of files. The numbers are fchmodat2,
 /// setxattrat, removexattrat and file_setattr of Linux 6.6, 6.13 and 6.17, equal on all
 /// architectures.
-const MODES: &[c_long] = &[
-    libc::SYS_fchmod,
-    libc::SYS_fchmodat,
-    libc::SYS_fchown,
-    libc::SYS_fchownat,
-    libc::SYS_setxattr,
-    libc::SYS_lsetxattr,
-    libc::SYS_fsetxattr,
-    libc::SYS_removexattr,
-    libc::SYS_lremovexattr,
-    libc::SYS_fremovexattr,
-    452,
-    463,
-    466,
-    469,
-];
+const MODES: &[c_long] = calls!(
+    SYS_fchmod SYS_fchmodat SYS_fchown SYS_fchownat SYS_setxattr SYS_lsetxattr SYS_fsetxattr
+    SYS_removexattr SYS_lremovexattr SYS_fremovexattr; 452 463 466 469
+);
 
 /// Older forms of these calls, missing on newer architectures.
 #[cfg(target_arch = "x86_64")]
-const OLD_MODES: &[c_long] = &[
-    libc::SYS_chmod,
-    libc::SYS_chown,
-    libc::SYS_lchown,
-    libc::SYS_utime,
-    libc::SYS_utimes,
-    libc::SYS_futimesat,
-];
+const OLD_MODES: &[c_long] =
+    calls!(SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat);
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_MODES: &[c_long] = &[];
 

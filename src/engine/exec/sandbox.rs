@@ -15,13 +15,8 @@ pub const SYSTEM_PATHS: &[&str] = words!(
 );
 
 /// Devices that store nothing; readable and writable in every sandbox.
-pub const DEVICES: &[&str] = &[
-    "/dev/full",
-    "/dev/null",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/zero",
-];
+pub const DEVICES: &[&str] =
+    words!("/dev/full" "/dev/null" "/dev/random" "/dev/urandom" "/dev/zero");
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxRules {

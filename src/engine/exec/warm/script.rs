@@ -5,12 +5,11 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::process::Resource;
-
 use super::served::identity;
 use crate::engine::exec::command::{
     FileStamp, Program, first_bytes, without_version, words_of_first_line,
 };
+use crate::engine::names::words;
 use crate::engine::run::ColdReason;
 
 /// Python options that a forked process shares with its interpreter.
@@ -154,49 +153,19 @@ fn file_name(file: &Path) -> OsString {
 const START_UP: &[&str] = &["HOME", "LANG", "LANGUAGE", "LOCPATH", "TZ", "VIRTUAL_ENV"];
 
 /// Prefixes of such variables.
-const START_UP_BEGINNINGS: &[&str] = &[
-    "PYTHON",
-    "LC_",
-    "LD_",
-    "GLIBC_",
-    "MALLOC_",
-    "OPENSSL_",
+const START_UP_BEGINNINGS: &[&str] = words!(
+    "PYTHON" "LC_" "LD_" "GLIBC_" "MALLOC_" "OPENSSL_"
     // Of libraries that modules load.
-    "MKL_",
-    "OMP_",
-    "OPENBLAS_",
-];
+    "MKL_" "OMP_" "OPENBLAS_"
+);
 
 /// Python variables that mean the same in a forked process. Others add search folders, print at
 /// exit, or hook into the start.
-const USUAL_OF_PYTHON: &[&str] = &[
-    "PYTHONCOERCECLOCALE",
-    "PYTHONDONTWRITEBYTECODE",
-    "PYTHONHASHSEED",
-    "PYTHONINTMAXSTRDIGITS",
-    "PYTHONIOENCODING",
-    "PYTHONNODEBUGRANGES",
-    "PYTHONNOUSERSITE",
-    "PYTHONOPTIMIZE",
-    "PYTHONPYCACHEPREFIX",
-    "PYTHONSAFEPATH",
-    "PYTHONUNBUFFERED",
-    "PYTHONUSERBASE",
-    "PYTHONUTF8",
-];
-
-const LIMITS: &[Resource] = &[
-    Resource::As,
-    Resource::Core,
-    Resource::Cpu,
-    Resource::Data,
-    Resource::Fsize,
-    Resource::Memlock,
-    Resource::Nofile,
-    Resource::Nproc,
-    Resource::Rss,
-    Resource::Stack,
-];
+const USUAL_OF_PYTHON: &[&str] = words!(
+    "PYTHONCOERCECLOCALE" "PYTHONDONTWRITEBYTECODE" "PYTHONHASHSEED" "PYTHONINTMAXSTRDIGITS"
+    "PYTHONIOENCODING" "PYTHONNODEBUGRANGES" "PYTHONNOUSERSITE" "PYTHONOPTIMIZE"
+    "PYTHONPYCACHEPREFIX" "PYTHONSAFEPATH" "PYTHONUNBUFFERED" "PYTHONUSERBASE" "PYTHONUTF8"
+);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct WarmKey {
@@ -208,16 +177,6 @@ pub(super) struct WarmKey {
     imports: Vec<String>,
     /// `NAME=VALUE` of variables that count at the start.
     variables: Vec<Vec<u8>>,
-    traits: ProcessTraits,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct ProcessTraits {
-    user: [u32; 2],
-    groups: Vec<u32>,
-    niceness: i32,
-    limits: Vec<[Option<u64>; 2]>,
-    cgroup: Vec<u8>,
 }
 
 impl WarmKey {
@@ -251,38 +210,26 @@ impl WarmKey {
             options: command.options.clone(),
             imports: command.imports.clone(),
             variables,
-            traits: ProcessTraits::own(),
         })
     }
 }
 
 /// Returns the inherited properties that can be changed from outside, for comparison.
 pub fn inherited_traits() -> String {
-    let mut text = format!("{:?}", ProcessTraits::own());
+    use rustix::process::Resource::*;
+    use rustix::process::{getgid, getgroups, getpriority_process, getrlimit, getuid};
+    let limits = [
+        As, Core, Cpu, Data, Fsize, Memlock, Nofile, Nproc, Rss, Stack,
+    ]
+    .map(getrlimit);
+    let user = (getuid(), getgid(), getgroups(), getpriority_process(None));
+    let cgroup = std::fs::read_to_string("/proc/self/cgroup");
+    let mut text = format!("{user:?} {limits:?} {cgroup:?}");
     for namespace in ["cgroup", "ipc", "mnt", "net", "pid", "user", "uts"] {
         let found = std::fs::read_link(format!("/proc/self/ns/{namespace}"));
         text.push_str(&found.unwrap_or_default().to_string_lossy());
     }
     text
-}
-
-impl ProcessTraits {
-    fn own() -> ProcessTraits {
-        use rustix::process::{getgid, getpriority_process, getrlimit, getuid};
-        let mut limits = Vec::new();
-        for resource in LIMITS {
-            let limit = getrlimit(*resource);
-            limits.push([limit.current, limit.maximum]);
-        }
-        let groups = rustix::process::getgroups().unwrap_or_default();
-        ProcessTraits {
-            user: [getuid().as_raw(), getgid().as_raw()],
-            groups: groups.into_iter().map(|group| group.as_raw()).collect(),
-            niceness: getpriority_process(None).unwrap_or_default(),
-            limits,
-            cgroup: std::fs::read("/proc/self/cgroup").unwrap_or_default(),
-        }
-    }
 }
 
 #[cfg(test)]
