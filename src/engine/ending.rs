@@ -18,15 +18,12 @@ pub enum Exit {
 /// How one hook's run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ending {
+    /// It decided.
     Answered(Verdict),
     /// Exited with 0 and an invalid answer.
-    Malformed {
-        problem: String,
-    },
+    Malformed { problem: String },
     /// The program crashed; `problem` is its interpreter's message.
-    Crashed {
-        problem: String,
-    },
+    Crashed { problem: String },
     /// Exited with a status other than 0 or 2, in a dialect where that is an error, not a block.
     Threw {
         /// Exit status and message.
@@ -34,9 +31,8 @@ pub enum Ending {
         /// Rewrites before the error, if the dialect keeps them.
         left: Vec<(String, Value)>,
     },
-    Killed {
-        signal: i32,
-    },
+    /// Killed by a signal that hookrun did not send.
+    Killed { signal: i32 },
     /// Killed because it exceeded one of its limits.
     OverLimit {
         /// Key of `limits`.
@@ -45,13 +41,9 @@ pub enum Ending {
         problem: String,
     },
     /// Killed with its process tree at its timeout.
-    TimedOut {
-        after: Duration,
-    },
+    TimedOut { after: Duration },
     /// Killed with its process tree, or never started, because the total budget was used up.
-    OutOfBudget {
-        budget: Duration,
-    },
+    OutOfBudget { budget: Duration },
     /// Killed with its process tree, or never started, because hookrun was interrupted.
     Aborted {
         /// `None` if the embedding program interrupted it.
@@ -62,13 +54,9 @@ pub enum Ending {
     /// Why the hook never started.
     NotStarted(Complaint),
     /// Exit status unknown: another part of the program reaped the process.
-    Lost {
-        problem: String,
-    },
+    Lost { problem: String },
     /// A function returned an error or panicked.
-    Errored {
-        problem: String,
-    },
+    Errored { problem: String },
 }
 
 /// What happened, and an ending with the message that users see.

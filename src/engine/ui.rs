@@ -4,30 +4,6 @@
 //! Hooks send [`Request`]s through a socket in a private folder, opened for the first hook, with
 //! one thread per request. A token identifies each hook, and its timeout pauses while a dialog is
 //! open. When the hook ends or the server closes, its connections and open dialogs are closed.
-//!
-//! ```no_run
-//! use std::sync::Arc;
-//!
-//! use hookrun::{Asker, DialogAnswer, Request, Runner, Ui};
-//!
-//! /// A host that shows messages from hooks, and always says no.
-//! struct Strict;
-//!
-//! impl Ui for Strict {
-//!     fn show(&self, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
-//!         match request {
-//!             Request::Notify { message, .. } => {
-//!                 eprintln!("{}: {message}", asker.hook);
-//!                 DialogAnswer::Done
-//!             }
-//!             _ => DialogAnswer::Cancelled,
-//!         }
-//!     }
-//! }
-//!
-//! let runner = Runner::builder().discover().build()?.ui(Arc::new(Strict));
-//! # Ok::<(), hookrun::ConfigError>(())
-//! ```
 
 mod connection;
 mod dialog;
