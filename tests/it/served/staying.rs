@@ -1,12 +1,14 @@
 //! Programs that stay up, in `hookrun serve`: which process answers which event.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::{bash, example, served};
-use crate::nasty::running::{Cookie, NOT_HUNG, end};
+use crate::nasty::running::{Cookie, NOT_HUNG, end, wait_until};
 use crate::sandbox::Sandbox;
 use crate::serve::Client;
 
@@ -158,6 +160,7 @@ fn another_folder_or_environment_has_a_process_of_its_own() {
 #[test]
 fn events_at_once_are_answered_by_several_processes_and_never_mixed_up() {
     let mut server = Server::start(&says_who("time.sleep(0.2)"));
+    let mut processes = BTreeSet::new();
     for _ in 0..3 {
         for number in 0..6 {
             let context = bash(&format!("command {number}"));
@@ -170,9 +173,14 @@ fn events_at_once_are_answered_by_several_processes_and_never_mixed_up() {
             let decided = decided(&answer["result"]);
             let wanted = format!("command {}", answer["id"]);
             assert!(decided.text.ends_with(&wanted), "{answer}");
+            processes.insert(process_of(&decided));
         }
         assert!(started.elapsed() < Duration::from_secs(60));
     }
+    wait_until("at most four processes wait for more events", || {
+        let there = |pid: &&i32| Path::new(&format!("/proc/{pid}")).exists();
+        processes.iter().filter(there).count() <= 4
+    });
     server.ends();
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::engine::exec::child::{Child, GIVE_UP, Status, reap_within};
+use crate::engine::exec::child::{Child, GIVE_UP, Status, reap_within, status_of};
 use crate::engine::exec::command::{FileStamp, Program, stamp_of};
 use crate::engine::exec::job::Job;
 use crate::engine::exec::spawn::Spawn;
@@ -67,9 +67,7 @@ struct WaitingProgram {
 impl Drop for ServedLife {
     /// Kills remaining processes; the program itself has exited.
     fn drop(&mut self) {
-        locked(&self.spared)
-            .marks
-            .retain(|known| *known != self.mark);
+        locked(&self.spared).forget(&self.mark);
         tree::end_marked(&self.mark);
     }
 }
@@ -85,7 +83,7 @@ impl WaitingProgram {
     fn end_gently(mut self) {
         self.child.stdin = None;
         let until = Instant::now() + GRACE;
-        while self.child.status() == Status::Running && Instant::now() < until {
+        while status_of(self.child.pid) == Status::Running && Instant::now() < until {
             thread::sleep(Duration::from_millis(1));
         }
         self.end();
@@ -93,7 +91,7 @@ impl WaitingProgram {
 
     fn is_good(&mut self) -> bool {
         self.child.is_quiet()
-            && self.child.status() == Status::Running
+            && status_of(self.child.pid) == Status::Running
             && !self.life.files.have_changed()
     }
 }
@@ -157,9 +155,8 @@ impl ServedPool {
             since: now,
         };
         let mut waiting = locked(&self.waiting);
-        let mut useless: Vec<WaitingProgram> = waiting
-            .extract_if(.., |one| now - one.since >= LONGEST_IDLE)
-            .collect();
+        let idle = waiting.extract_if(.., |one| now - one.since >= LONGEST_IDLE);
+        let mut useless: Vec<WaitingProgram> = idle.collect();
         let hook = &program.life.hook;
         let alike = waiting.iter().filter(|one| one.life.hook == *hook);
         if !is_worn && is_fed && alike.count() < MOST_ALIKE {
@@ -243,11 +240,9 @@ impl WatchedFiles {
         let mut files = self.named.clone();
         for folder in &self.folders {
             let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-            let mut inside: Vec<PathBuf> = entries
-                .filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir()))
-                .take(MOST_FILES + 1)
-                .map(|entry| entry.path())
-                .collect();
+            let inside = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir()));
+            let inside = inside.take(MOST_FILES + 1).map(|entry| entry.path());
+            let mut inside: Vec<PathBuf> = inside.collect();
             if inside.len() <= MOST_FILES {
                 inside.sort();
                 files.append(&mut inside);
@@ -255,63 +250,5 @@ impl WatchedFiles {
         }
         let identities: Vec<_> = files.iter().map(|file| identity(file)).collect();
         files.into_iter().zip(identities).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::event::catalog;
-    use crate::engine::exec::child::status_of;
-    use crate::engine::exec::spawn::Inherited;
-    use crate::engine::hook::{Hook, Permit};
-
-    fn waiting(pool: &ServedPool) -> WaitingProgram {
-        let hook = Hook::command("cat", "tool.pre", ["cat"]);
-        let spec = catalog::find("tool.pre").unwrap();
-        let program = Program {
-            path: "/bin/cat".into(),
-            name: "cat".into(),
-            arguments: Vec::new(),
-        };
-        let permit = Permit {
-            spec,
-            hook: &hook,
-            part: None,
-            about: None,
-        };
-        let runs = Ok(Some(program.clone()));
-        let job = Job::new(&hook, runs, Duration::MAX, permit);
-        let spawn = Spawn {
-            program: &program,
-            inherited: Inherited::of_this_process(),
-            variables: &[],
-            without: &[],
-            cwd: None,
-        };
-        let mark = "no-mark-of-a-test".to_string();
-        let life = pool.begin(&job, &spawn, mark, &Arc::default());
-        let child = Child::start(&job, true, |streams| spawn.start(streams)).unwrap();
-        WaitingProgram {
-            child,
-            life,
-            since: Instant::now(),
-        }
-    }
-
-    #[test]
-    fn a_pool_keeps_a_few_and_ends_all_when_it_is_dropped() {
-        let pool = ServedPool::default();
-        for _ in 0..MOST_ALIKE + 2 {
-            let WaitingProgram { child, life, .. } = waiting(&pool);
-            pool.keep(child, life);
-        }
-        assert_eq!(locked(&pool.waiting).len(), MOST_ALIKE);
-        let pids: Vec<_> = locked(&pool.waiting)
-            .iter()
-            .map(|one| one.child.pid)
-            .collect();
-        drop(pool);
-        assert!(pids.into_iter().all(|pid| status_of(pid) == Status::Lost));
     }
 }
