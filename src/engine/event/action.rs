@@ -27,19 +27,6 @@ use paths::NamedPaths;
 pub use tool::{ActionKind, TOOLS, ToolClass};
 use tool::{ToolInput, opened};
 
-/// Kinds by precedence: a call of several tools gets the first of its kinds.
-const GRAVEST: &[ActionKind] = &[
-    ActionKind::Shell,
-    ActionKind::Write,
-    ActionKind::Edit,
-    ActionKind::Mcp,
-    ActionKind::Other,
-    ActionKind::Agent,
-    ActionKind::Fetch,
-    ActionKind::Read,
-    ActionKind::Search,
-];
-
 /// The action of a tool, commit or push.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Action {
@@ -101,9 +88,9 @@ impl Action {
             wrong(&format!("`kind` is not one of {}", words.join(", ")))
         })?;
         let command = child(raw, "command").filter(|text| *text != "null");
-        let command = command
-            .map(|text| string_text(text).ok_or_else(|| wrong("`command` is not a string")))
-            .transpose()?;
+        let command =
+            command.map(|text| string_text(text).ok_or_else(|| wrong("`command` is not a string")));
+        let command = command.transpose()?;
         let mut action = Action::new(kind, strings(raw, "paths")?);
         action.resolved = strings(raw, "resolved")?;
         match derived.filter(|derived| derived.command == command) {
@@ -234,8 +221,7 @@ impl Action {
             whole.add(self);
         }
         whole.paths = distinct(whole.paths);
-        let gravest = GRAVEST.iter().find(|one| kinds.contains(one));
-        whole.kind = *gravest.unwrap_or(&whole.kind);
+        whole.kind = kinds.into_iter().min().unwrap_or(whole.kind);
         whole
     }
 

@@ -11,18 +11,19 @@ use crate::engine::event::context::duplicate;
 use crate::engine::event::json::{distinct_entries, each_text, is_json, string_text};
 use crate::engine::names::words;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// What a tool does. A call of several tools has the first of their kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ActionKind {
     Shell,
-    Read,
     Write,
     Edit,
-    Search,
-    Fetch,
     Mcp,
-    Agent,
     Other,
+    Agent,
+    Fetch,
+    Read,
+    Search,
 }
 
 #[derive(Debug)]
