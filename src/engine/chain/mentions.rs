@@ -129,13 +129,12 @@ impl MentionSearch<'_> {
         }
         let words = self.word.find_iter(&code).map(|word| word.as_bytes());
         let words: HashSet<&[u8]> = words.collect();
-        words
+        let words = words
             .into_iter()
-            .filter_map(|word| std::str::from_utf8(word).ok())
-            .flat_map(|word| self.files_named(word, beside))
-            .collect::<Vec<_>>()
-            .iter()
-            .any(|file| self.in_file(file))
+            .filter_map(|word| str::from_utf8(word).ok());
+        let files = words.flat_map(|word| self.files_named(word, beside));
+        let files: Vec<PathBuf> = files.collect();
+        files.iter().any(|file| self.in_file(file))
     }
 
     fn files_named(&self, word: &str, beside: Option<&Path>) -> Vec<PathBuf> {

@@ -47,9 +47,8 @@ impl RunningCall {
     pub(super) fn left(&self, ending: Ending, now: Instant) -> Trace {
         let mut trace = self.trace(ending, now);
         if self.task.is_none() {
-            trace
-                .notes
-                .push("it keeps running, because a thread cannot be killed".into());
+            let note = "it keeps running, because a thread cannot be killed";
+            trace.notes.push(note.to_string());
         }
         trace
     }
@@ -88,7 +87,7 @@ impl Answers {
             place,
             sender: self.sender.clone(),
             writer: Arc::clone(&self.writer),
-            given: false,
+            returned: None,
         }
     }
 
@@ -103,34 +102,29 @@ impl Answers {
     }
 }
 
-/// Sends the answer of one function. Reports a failure if dropped unused.
+/// Sends the answer of one function when it is dropped: a failure, unless one was given.
 #[derive(Debug)]
 pub(crate) struct FunctionReply {
     place: usize,
     sender: Sender<(usize, FunctionReturn)>,
     writer: Arc<OwnedFd>,
-    given: bool,
+    returned: Option<FunctionReturn>,
 }
 
 impl FunctionReply {
     pub(super) fn give(mut self, returned: FunctionReturn) {
-        self.send(returned);
-    }
-
-    fn send(&mut self, returned: FunctionReturn) {
-        self.given = true;
-        let _ = self.sender.send((self.place, returned));
-        let _ = rustix::io::write(&*self.writer, b"!");
+        self.returned = Some(returned);
     }
 }
 
 impl Drop for FunctionReply {
     fn drop(&mut self) {
-        if !self.given {
-            self.send(Err(
-                "ended without an answer: its runtime has shut down".to_string()
-            ));
-        }
+        let returned = self.returned.take().unwrap_or_else(|| {
+            let problem = "ended without an answer: its runtime has shut down";
+            Err(problem.to_string())
+        });
+        let _ = self.sender.send((self.place, returned));
+        let _ = rustix::io::write(&*self.writer, b"!");
     }
 }
 

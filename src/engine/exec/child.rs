@@ -3,6 +3,7 @@
 //! The thread that reaps is the thread that signals. Pid and group are not reused before the child
 //! is reaped, so a signal never reaches another process.
 
+use std::convert::Infallible;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -69,20 +70,14 @@ impl Child {
         stays_open: bool,
         start: impl FnOnce([OwnedFd; 3]) -> io::Result<Pid>,
     ) -> io::Result<Child> {
-        let HookPipes {
-            stdin,
-            stdout,
-            stderr,
-            theirs,
-            ..
-        } = HookPipes::take(job.pipes, job.stdin(stays_open))?;
-        let pid = start(theirs)?;
+        let pipes = HookPipes::take(job.pipes, job.stdin(stays_open))?;
+        let pid = start(pipes.theirs)?;
         let mut child = Child {
             pid,
             watch: ExitWatch::Later(Instant::now() + WATCHED_AFTER),
-            stdin,
-            stdout: Capture::new(stdout, STDOUT_KEPT_BYTES, 0),
-            stderr: Capture::new(stderr, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES),
+            stdin: pipes.stdin,
+            stdout: Capture::new(pipes.stdout, STDOUT_KEPT_BYTES, 0),
+            stderr: Capture::new(pipes.stderr, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES),
             how: None,
             beginning: None,
         };
@@ -120,9 +115,8 @@ impl Child {
 
     /// Returns our ends of streams that all writers have closed.
     pub(super) fn spent(&mut self) -> impl Iterator<Item = OwnedFd> + use<> {
-        [self.stdout.spent.take(), self.stderr.spent.take()]
-            .into_iter()
-            .flatten()
+        let spent = [self.stdout.spent.take(), self.stderr.spent.take()];
+        spent.into_iter().flatten()
     }
 
     pub(super) fn stdin_fd(&self) -> Option<BorrowedFd<'_>> {
@@ -133,10 +127,6 @@ impl Child {
     pub(super) fn feed(&mut self) {
         self.stdin.iter_mut().for_each(Feed::go_on);
         self.stdin.take_if(|feed| feed.is_over());
-    }
-
-    pub(super) fn status(&self) -> Status {
-        status_of(self.pid)
     }
 
     /// Returns true if an exited process ran nothing of its hook: it would have reported the start.
@@ -247,9 +237,8 @@ fn open_pidfd(_pid: Pid) -> Option<OwnedFd> {
 /// runs in the group that started it.
 pub(super) fn group_of(pid: Pid) -> Option<i32> {
     let pid = nix::unistd::Pid::from_raw(pid.as_raw_nonzero().get());
-    nix::unistd::getpgid(Some(pid))
-        .ok()
-        .map(nix::unistd::Pid::as_raw)
+    let group = nix::unistd::getpgid(Some(pid)).ok()?;
+    Some(group.as_raw())
 }
 
 fn exit_of(status: &WaitIdStatus) -> Exit {
@@ -259,21 +248,15 @@ fn exit_of(status: &WaitIdStatus) -> Exit {
     }
 }
 
-/// Executes this program, and returns the error if that fails.
+/// Executes this program. Returns only errors.
 ///
 /// It calls execve directly: `Command::exec` passes an invalid executable to a shell, and an empty
 /// file would then exit 0, which allows.
-pub(super) fn become_program(program: &Program) -> io::Error {
-    let (path, words) = match words_of(program) {
-        Ok(words) => words,
-        Err(error) => return error,
-    };
+pub(super) fn become_program(program: &Program) -> io::Result<Infallible> {
+    let (path, words) = words_of(program)?;
     // Rust ignores SIGPIPE, which exec would inherit.
     super::signals::take_as_usual(libc::SIGPIPE);
-    match nix::unistd::execv(&path, &words) {
-        Ok(never) => match never {},
-        Err(error) => error.into(),
-    }
+    Ok(nix::unistd::execv(&path, &words)?)
 }
 
 pub(super) fn end(pid: Pid) {

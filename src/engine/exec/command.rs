@@ -243,9 +243,8 @@ pub fn world_writable_part(path: &Path) -> Option<PathBuf> {
         }
     }
     // The sticky bit does not keep others from adding files.
-    let is_open = at
-        .metadata()
-        .is_ok_and(|meta| meta.permissions().mode() & WRITE_BY_OTHERS != 0);
+    let meta = at.metadata();
+    let is_open = meta.is_ok_and(|meta| meta.permissions().mode() & WRITE_BY_OTHERS != 0);
     (is_open && can_be_reached(&at)).then_some(at)
 }
 
@@ -298,17 +297,14 @@ pub(super) fn hung(program: &Program, time: Duration) -> Complaint {
 pub(super) fn too_long(mut variables: Vec<(String, usize)>) -> Complaint {
     let bytes = variables.iter().map(|(_, bytes)| bytes).sum::<usize>();
     variables.sort_by_key(|(_, bytes)| Reverse(*bytes));
-    let largest: Vec<String> = variables
-        .iter()
-        .take(LARGEST)
-        .map(|(name, bytes)| format!("`{name}` ({bytes} bytes)"))
-        .collect();
+    let largest = variables.iter().take(LARGEST);
+    let largest = largest.map(|(name, bytes)| format!("`{name}` ({bytes} bytes)"));
     Complaint::with_cure(
         format!(
             "its environment and arguments are longer than the system allows; the {} variables have \
              {bytes} bytes in total, and the largest are {}",
             variables.len(),
-            largest.join(", "),
+            largest.collect::<Vec<String>>().join(", "),
         ),
         "shorten or unset these variables before you start hookrun, or raise the stack limit \
          (`ulimit -s`): a quarter of it is available for them",
@@ -348,13 +344,10 @@ pub fn first_line(interpreter: &str) -> String {
 }
 
 fn first_line_for(script: &Path) -> String {
-    let ending = script
-        .extension()
-        .and_then(OsStr::to_str)
-        .unwrap_or_default();
-    let known = INTERPRETERS
-        .iter()
-        .find(|(endings, _)| endings.contains(&ending));
+    let ending = script.extension().and_then(OsStr::to_str);
+    let ending = ending.unwrap_or_default();
+    let mut rows = INTERPRETERS.iter();
+    let known = rows.find(|(endings, _)| endings.contains(&ending));
     first_line(known.map_or("sh", |(_, names)| names[0]))
 }
 
@@ -473,10 +466,8 @@ const MACHINE_CODE: &[&[u8]] = &[b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba
 /// Returns the text after `#!` in a script's first line.
 pub fn interpreter_of(path: &Path) -> Option<String> {
     let start = first_bytes(path)?;
-    let line = start
-        .strip_prefix(b"#!")?
-        .split(|byte| *byte == b'\n')
-        .next()?;
+    let line = start.strip_prefix(b"#!")?;
+    let line = line.split(|byte| *byte == b'\n').next()?;
     Some(String::from_utf8_lossy(line).into_owned())
 }
 

@@ -77,11 +77,8 @@ impl Engine {
     }
 
     pub(super) fn times_aborted(&self) -> u64 {
-        [&self.abort, &self.cancel]
-            .into_iter()
-            .flatten()
-            .map(Abort::times_raised)
-            .sum()
+        let aborts = [&self.abort, &self.cancel].into_iter().flatten();
+        aborts.map(Abort::times_raised).sum()
     }
 
     pub(super) fn aborted(&self) -> Ending {
@@ -139,15 +136,13 @@ impl Engine {
         let mut kept = locked(&self.shared.kept);
         if kept.is_none() && self.may_have_keeper() {
             // Without it, hooks depend on hookrun to kill them.
-            *kept = self.program.as_ref().and_then(|own| {
-                let started = Keeper::start(own);
-                started
-                    .inspect_err(|error| tracing::warn!(%error, "cannot start the keeper"))
-                    .ok()
+            let started = self.program.as_ref().map(Keeper::start).transpose();
+            *kept = started.unwrap_or_else(|error| {
+                tracing::warn!(%error, "cannot start the keeper");
+                None
             });
-            self.shared
-                .has_no_keeper
-                .store(kept.is_none(), Ordering::Relaxed);
+            let has_none = &self.shared.has_no_keeper;
+            has_none.store(kept.is_none(), Ordering::Relaxed);
         }
         kept
     }
@@ -171,10 +166,8 @@ impl Engine {
         let spared = locked(&self.shared.spared);
         let swept = subreaper.sweep(&spared, mark, self.keeper_pid(), groups);
         for left in swept.left {
-            let by = left.hook.as_deref();
-            let place = jobs
-                .iter()
-                .position(|job| by == Some(job.hook.name.as_str()));
+            let mut hooks = jobs.iter().map(|job| Some(job.hook.name.as_str()));
+            let place = hooks.position(|hook| hook == left.hook.as_deref());
             if let Some(trace) = traces.get_mut(place.unwrap_or(0)) {
                 let note = format!("it left {} running; killed", left.words);
                 trace.notes.push(note);
@@ -202,11 +195,11 @@ impl Engine {
 
     /// Makes sweeps spare processes whose marks extend this one, or stops that.
     pub(crate) fn spare_sessions(&self, mark: &str, is_spared: bool) {
-        let marks = &mut locked(&self.shared.spared).marks;
+        let mut spared = locked(&self.shared.spared);
         if is_spared {
-            marks.push(mark.to_string());
+            spared.marks.push(mark.to_string());
         } else {
-            marks.retain(|known| known != mark);
+            spared.forget(mark);
         }
     }
 }

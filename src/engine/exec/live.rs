@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::child::{Child, GIVE_UP, Status};
+use super::child::{Child, GIVE_UP, Status, status_of};
 use super::engine::Engine;
 use super::job::{Budget, Job, end_of};
 use super::keeper::LATER;
@@ -80,7 +80,7 @@ impl Live {
         if !std::mem::take(&mut self.has_news) && !is_due && now < self.ends_at() {
             return None;
         }
-        let status = self.child.status();
+        let status = status_of(self.child.pid);
         if status == Status::Running {
             self.child.watch_exit();
         }
@@ -156,10 +156,8 @@ impl Live {
             return self.stop(why);
         };
         let clock = connection.clock();
-        let mut own = self
-            .own_deadline
-            .checked_add(clock.paused_for(now))
-            .unwrap_or(now);
+        let own = self.own_deadline.checked_add(clock.paused_for(now));
+        let mut own = own.unwrap_or(now);
         if clock.is_paused(now) {
             own = own.max(now + ASKING);
         }
@@ -286,10 +284,8 @@ impl Live {
             Status::Exited(exit) => Some(exit),
             Status::Running | Status::Lost => None,
         };
-        let never = exit
-            .filter(|_| self.is_confined)
-            .and_then(|exit| confine::failed(exit, &stderr));
-        if let Some(error) = never {
+        let of_confine = exit.filter(|_| self.is_confined);
+        if let Some(error) = of_confine.and_then(|exit| confine::failed(exit, &stderr)) {
             // Only `confine` ran: ignore its output.
             return Trace {
                 notes,
@@ -331,12 +327,8 @@ impl Live {
         let Phase::Draining { exit, .. } = &self.phase else {
             return None;
         };
-        let stdout = self
-            .child
-            .stdout
-            .fd()
-            .filter(|_| needs_whole_answer(job, *exit))?;
-        let holder = tree::holder_of(stdout);
+        let stdout = self.child.stdout.fd();
+        let holder = tree::holder_of(stdout.filter(|_| needs_whole_answer(job, *exit))?);
         let holder = holder.unwrap_or_else(|| "a child process".to_string());
         Some(format!(
             "it may be incomplete: {holder} still holds stdout open, although the hook has \

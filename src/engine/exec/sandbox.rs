@@ -42,10 +42,8 @@ impl SandboxRules {
         home: Option<&Path>,
     ) -> (SandboxRules, Vec<String>) {
         let mut notes = Vec::new();
-        let read = sandbox
-            .read
-            .as_ref()
-            .map(|paths| granted(paths, project, home, &mut notes));
+        let read = sandbox.read.as_ref();
+        let read = read.map(|paths| granted(paths, project, home, &mut notes));
         let write = granted(&sandbox.write, project, home, &mut notes);
         let rules = SandboxRules {
             read,

@@ -174,9 +174,6 @@ pub fn hold_out() {
 /// Sets this thread's signal mask to the real-time signals. Threads that it starts inherit the mask;
 /// hooks start with an empty one. A handler for each signal would cost three system calls, because
 /// every hook resets it.
-///
-/// # Errors
-/// If the system fails.
 pub fn block_real_time() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     let signals = libc::SIGRTMIN()..=libc::SIGRTMAX();

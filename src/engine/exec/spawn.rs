@@ -153,10 +153,8 @@ impl Spawn<'_> {
     pub(super) fn start(&self, streams: [OwnedFd; 3]) -> io::Result<Pid> {
         let (program, words) = words_of(self.program)?;
         let own = Variables::of(self.variables)?;
-        let environment: Vec<&CStr> = self
-            .environment(&own)
-            .map(|variable| variable.line.as_c_str())
-            .collect();
+        let lines = self.environment(&own).map(|one| one.line.as_c_str());
+        let environment: Vec<&CStr> = lines.collect();
         // Duplicating onto a descriptor below 3 could overwrite another stream. All must stay open
         // until the start.
         let mut open = Vec::with_capacity(streams.len());
@@ -171,13 +169,7 @@ impl Spawn<'_> {
         attributes.set_flags(PosixSpawnFlags::from_bits_retain(flags))?;
         attributes.set_sigmask(&SigSet::empty())?;
         attributes.set_sigdefault(&self.inherited.signals)?;
-        let pid = posix_spawn(
-            program.as_c_str(),
-            &actions,
-            &attributes,
-            &words,
-            &environment,
-        )?;
+        let pid = posix_spawn(&*program, &actions, &attributes, &words, &environment)?;
         Pid::from_raw(pid.as_raw())
             .ok_or_else(|| io::Error::other("the system returned no process id"))
     }
@@ -206,10 +198,7 @@ impl Spawn<'_> {
         let inherited = self.inherited.variables.0.iter().filter(|variable| {
             let name = variable.name();
             own.0.iter().all(|own| own.name() != name)
-                && self
-                    .without
-                    .iter()
-                    .all(|without| without.as_bytes() != name)
+                && self.without.iter().all(|one| one.as_bytes() != name)
         });
         inherited.chain(own.0.iter())
     }

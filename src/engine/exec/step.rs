@@ -140,15 +140,11 @@ impl Engine {
         settles: &dyn Fn(&Trace) -> bool,
     ) -> Vec<Trace> {
         for job in jobs.iter().filter(|job| job.may_leave_processes()) {
-            locked(&self.shared.spared)
-                .hooks
-                .insert(job.hook.name.clone());
+            let spared = &mut locked(&self.shared.spared).hooks;
+            spared.insert(job.hook.name.clone());
         }
-        let running = self
-            .shared
-            .steps
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let running = self.shared.steps.read();
+        let running = running.unwrap_or_else(PoisonError::into_inner);
         let (mut traces, groups) = RunningStep::new(self, jobs, budget, settles).run();
         drop(running);
         self.sweep(jobs, &mut traces, &groups);
@@ -189,11 +185,8 @@ impl<'e> RunningStep<'e> {
     fn run(mut self) -> (Vec<Trace>, Vec<Pid>) {
         loop {
             self.start_what_may();
-            if self
-                .slots
-                .iter()
-                .all(|slot| matches!(slot.state, SlotState::Done(_)))
-            {
+            let mut slots = self.slots.iter();
+            if slots.all(|slot| matches!(slot.state, SlotState::Done(_))) {
                 break;
             }
             self.wait_and_serve();
@@ -427,9 +420,8 @@ impl<'e> RunningStep<'e> {
         }
         self.slots[place].state = SlotState::Done(Box::new(trace));
         if settled {
-            self.slots[place + 1..]
-                .iter_mut()
-                .for_each(|slot| slot.end_early(Ending::Voided));
+            let later = self.slots[place + 1..].iter_mut();
+            later.for_each(|slot| slot.end_early(Ending::Voided));
         }
     }
 }

@@ -102,9 +102,8 @@ impl Subreaper {
                 if is_new && swept.left.len() < MOST_NAMED {
                     // Members of killed groups may be exiting.
                     let group = Pid::from_raw(pid).and_then(group_of);
-                    let is_killed = groups
-                        .iter()
-                        .any(|one| Some(one.as_raw_nonzero().get()) == group);
+                    let mut killed = groups.iter().map(|group| group.as_raw_nonzero().get());
+                    let is_killed = killed.any(|one| Some(one) == group);
                     if group.is_some() && !is_killed && !is_zombie(pid) {
                         let words = format!("{} (pid {pid})", name_of(pid));
                         swept.left.push(Leftover {
@@ -216,10 +215,8 @@ fn end(pid: i32) {
         return;
     };
     let _ = rustix::process::kill_process(pid, Signal::KILL);
-    let _ = rustix::process::waitid(
-        WaitId::Pid(pid),
-        WaitIdOptions::EXITED | WaitIdOptions::NOHANG,
-    );
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+    let _ = rustix::process::waitid(WaitId::Pid(pid), options);
 }
 
 /// Returns the name and pid of another process that holds the other end of a pipe, if found. Needs
@@ -233,10 +230,8 @@ pub(super) fn holder_of(pipe: BorrowedFd<'_>) -> Option<String> {
 }
 
 fn has_open(pid: i32, link: &str) -> bool {
-    let files = std::fs::read_dir(format!("/proc/{pid}/fd"))
-        .into_iter()
-        .flatten()
-        .flatten();
+    let files = std::fs::read_dir(format!("/proc/{pid}/fd"));
+    let files = files.into_iter().flatten().flatten();
     let mut targets = files.filter_map(|file| std::fs::read_link(file.path()).ok());
     targets.any(|target| target.as_os_str() == link)
 }
@@ -253,10 +248,8 @@ fn name_of(pid: i32) -> String {
 
 fn is_zombie(pid: i32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    status
-        .rsplit(')')
-        .next()
-        .is_some_and(|rest| rest.trim_start().starts_with('Z'))
+    let rest = status.rsplit(')').next().unwrap_or_default();
+    rest.trim_start().starts_with('Z')
 }
 
 const HOOK: &str = "HOOKRUN_HOOK=";
@@ -335,6 +328,10 @@ pub(super) struct SparedHooks {
 }
 
 impl SparedHooks {
+    pub(super) fn forget(&mut self, mark: &str) {
+        self.marks.retain(|known| known != mark);
+    }
+
     /// Returns true if one of them started this process. Hooks that may leave processes behind have
     /// no mark.
     fn has(&self, pid: i32) -> bool {

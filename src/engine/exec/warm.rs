@@ -89,9 +89,8 @@ impl WarmPool {
         let own = Variables::of(spawn.variables).map_err(|_| ColdReason::TooLarge)?;
         let variables = spawn.environment(&own).map(Variable::bytes);
         let variables: Vec<&[u8]> = variables.collect();
-        let search = variables
-            .iter()
-            .find_map(|line| line.strip_prefix(b"PATH="));
+        let mut lines = variables.iter();
+        let search = lines.find_map(|line| line.strip_prefix(b"PATH="));
         let command = ScriptCommand::of(spawn.program, search, imports)?;
         let key = WarmKey::of(&command, &variables)?;
         let cwd = match spawn.cwd {
@@ -145,12 +144,9 @@ impl Interpreters {
         if self.zygotes.len() < MOST_ZYGOTES {
             return Ok(());
         }
-        let oldest = self
-            .zygotes
-            .iter()
-            .map(|(key, zygote)| (zygote.as_ref().map_or(0, |zygote| zygote.used), key))
-            .min_by_key(|(used, _)| *used);
-        match oldest {
+        let all = self.zygotes.iter();
+        let all = all.map(|(key, zygote)| (zygote.as_ref().map_or(0, |one| one.used), key));
+        match all.min_by_key(|(used, _)| *used) {
             Some((used, key)) if used + UNUSED_AFTER < self.requests => {
                 let key = key.clone();
                 self.zygotes.remove(&key);

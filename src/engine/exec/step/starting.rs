@@ -76,10 +76,8 @@ impl RunningStep<'_> {
         let job = self.slots[place].job;
         let mut notes = job.notes.clone();
         let confined = self.engine.confined(job, program, &mut notes)?;
-        let inherited = self
-            .engine
-            .inherited(job.environment)
-            .map_err(|error| command::explain(program, None, &error))?;
+        let inherited = self.engine.inherited(job.environment);
+        let inherited = inherited.map_err(|error| command::explain(program, None, &error))?;
         let is_plain = confined.is_none() && job.hook.warm.is_none_or(|warm| warm == Warm::Off);
         let script = job.script.as_ref().filter(|_| is_plain);
         let copy = script.map(|script| script.program(program));
@@ -90,10 +88,9 @@ impl RunningStep<'_> {
             without: &job.without,
             cwd: job.cwd.as_deref(),
         };
-        let left = self
-            .budget
-            .map_or(Duration::MAX, |budget| budget.until - now);
-        self.engine.expect_within(job.timeout.min(left));
+        let left = self.budget.map(|budget| budget.until - now);
+        let within = job.timeout.min(left.unwrap_or(Duration::MAX));
+        self.engine.expect_within(within);
         let slot = &mut self.slots[place];
         let child = match self.engine.start_child(slot, &spawn, confined.is_some()) {
             Ok(child) => child,

@@ -61,11 +61,8 @@ impl Engine {
         let mut beginning = None;
         let mut child = Child::start(job, false, |streams| {
             let imports = &job.hook.warm_imports;
-            let started = self
-                .shared
-                .warm
-                .start(spawn, imports, &self.shared.spared, streams);
-            match started {
+            let warm = &self.shared.warm;
+            match warm.start(spawn, imports, &self.shared.spared, streams) {
                 Ok((pid, socket)) => {
                     beginning = Some(socket);
                     Ok(pid)
@@ -92,11 +89,8 @@ impl Engine {
         }
         let mut variables = job.variables.clone();
         let own = variables.iter_mut().find(|(name, _)| *name == MARK);
-        let base = match (&self.program, &own) {
-            (Some(program), _) => program.mark.as_str(),
-            (None, Some((_, mark))) => mark.as_str(),
-            (None, None) => "",
-        };
+        let of_hook = own.as_ref().map_or("", |(_, mark)| mark.as_str());
+        let base = self.program.as_ref().map_or(of_hook, |own| &own.mark);
         let number = self.shared.marks_made.fetch_add(1, Ordering::Relaxed);
         let mark = format!("{base}.w{number}");
         if let Some((_, value)) = own {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::served::identity;
 use crate::engine::exec::command::{
-    FileStamp, Program, first_bytes, without_version, words_of_first_line,
+    FileStamp, Program, find_in_path, first_bytes, without_version, words_of_first_line,
 };
 use crate::engine::names::words;
 use crate::engine::run::ColdReason;
@@ -103,7 +103,12 @@ fn by_first_line(
     if several.is_none() && !command.options.is_empty() {
         return Err(ColdReason::NoScript);
     }
-    command.interpreter = find(&command.name, search).ok_or(ColdReason::NoScript)?;
+    command.interpreter = if name.contains('/') {
+        name.into()
+    } else {
+        let search = search.map(OsStr::from_bytes);
+        find_in_path(name, search).ok_or(ColdReason::NoScript)?
+    };
     command.process_name = file_name(&command.interpreter);
     Ok(command)
 }
@@ -135,16 +140,6 @@ fn by_arguments(program: &Program) -> Result<ScriptCommand, ColdReason> {
     })
 }
 
-fn find(name: &OsStr, search: Option<&[u8]>) -> Option<PathBuf> {
-    if name.as_bytes().contains(&b'/') {
-        return Some(name.into());
-    }
-    std::env::split_paths(OsStr::from_bytes(search?))
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(name))
-        .find(|file| rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok())
-}
-
 fn file_name(file: &Path) -> OsString {
     file.file_name().unwrap_or_default().to_owned()
 }
@@ -153,7 +148,7 @@ fn file_name(file: &Path) -> OsString {
 const START_UP: &[&str] = &["HOME", "LANG", "LANGUAGE", "LOCPATH", "TZ", "VIRTUAL_ENV"];
 
 /// Prefixes of such variables.
-const START_UP_BEGINNINGS: &[&str] = words!(
+const START_UP_PREFIXES: &[&str] = words!(
     "PYTHON" "LC_" "LD_" "GLIBC_" "MALLOC_" "OPENSSL_"
     // Of libraries that modules load.
     "MKL_" "OMP_" "OPENBLAS_"
@@ -195,9 +190,7 @@ impl WarmKey {
             // An interpreter with a bare name finds itself in `PATH`.
             let is_search = name == "PATH" && *command.interpreter.as_os_str() != command.name;
             let is_of_start = START_UP.contains(&name)
-                || START_UP_BEGINNINGS
-                    .iter()
-                    .any(|beginning| name.starts_with(beginning));
+                || START_UP_PREFIXES.iter().any(|one| name.starts_with(one));
             if is_search || is_of_start {
                 variables.push(line.to_vec());
             }

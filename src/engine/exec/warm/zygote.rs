@@ -138,7 +138,7 @@ impl Zygote {
         locked(spared).marks.push(mark.clone());
         let pid = spawn
             .start_alone(theirs)
-            .inspect_err(|_| forget_mark(spared, &mark))?;
+            .inspect_err(|_| locked(spared).forget(&mark))?;
         let mut zygote = Zygote {
             pid,
             mark,
@@ -253,9 +253,8 @@ impl Zygote {
     fn wait(&mut self, until: Instant) -> Option<Spare> {
         loop {
             let sockets = self.spares.iter().map(|spare| spare.socket.as_fd());
-            let all: Vec<_> = std::iter::once(self.channel.as_fd())
-                .chain(sockets)
-                .collect();
+            let channel = std::iter::once(self.channel.as_fd());
+            let all: Vec<_> = channel.chain(sockets).collect();
             wait_readable(&all, Some(until)).ok()??;
             self.receive();
             match self.ready() {
@@ -271,12 +270,8 @@ impl Drop for Zygote {
     fn drop(&mut self) {
         self.spares.iter().for_each(Spare::end);
         child::end(self.pid);
-        forget_mark(&self.spared, &self.mark);
+        locked(&self.spared).forget(&self.mark);
     }
-}
-
-fn forget_mark(spared: &Mutex<SparedHooks>, mark: &str) {
-    locked(spared).marks.retain(|known| known != mark);
 }
 
 impl Spare {
@@ -286,10 +281,8 @@ impl Spare {
         match rustix::net::recv(&self.socket, &mut text, RecvFlags::DONTWAIT) {
             Ok((_, 0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok((_, length)) => {
-                let number = str::from_utf8(&text[..length])
-                    .ok()
-                    .and_then(|text| text.parse().ok());
-                self.pid = number.and_then(Pid::from_raw);
+                let number = str::from_utf8(&text[..length]).unwrap_or_default();
+                self.pid = number.parse().ok().and_then(Pid::from_raw);
             }
             Err(Errno::AGAIN | Errno::INTR) => {}
             Err(error) => return Err(error.into()),
@@ -345,8 +338,6 @@ impl Spare {
 
 /// Parses the version message, `cpython 3.11`.
 fn is_known(hello: &str) -> bool {
-    let minor = hello
-        .strip_prefix("cpython 3.")
-        .and_then(|minor| minor.parse::<u32>().ok());
-    minor.is_some_and(|minor| minor >= FIRST_MINOR)
+    let minor = hello.strip_prefix("cpython 3.").unwrap_or_default();
+    minor.parse().is_ok_and(|minor: u32| minor >= FIRST_MINOR)
 }
