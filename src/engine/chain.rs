@@ -67,9 +67,8 @@ pub fn run(
     let mut steps = plan.steps.iter();
     let last = steps.rposition(|step| step.iter().any(PlannedHook::starts_program));
     for (number, step) in plan.steps.into_iter().enumerate() {
-        chain
-            .pipes
-            .expect_more(last.is_some_and(|last| number < last));
+        let more_follow = last.is_some_and(|last| number < last);
+        chain.pipes.expect_more(more_follow);
         chain.step(number, step);
     }
     chain.ask_again();
@@ -248,10 +247,8 @@ impl Chain<'_> {
             }
             return;
         };
-        let change = verdict
-            .update
-            .iter()
-            .find(|(field, new)| self.value(field) != *new);
+        let mut update = verdict.update.iter();
+        let change = update.find(|(field, new)| self.value(field) != *new);
         // Of a hook that allows, the first run has said the rest.
         let mut again = Verdict::new(verdict.decision.clone(), verdict.rule);
         if verdict.decision != Decision::Allow {

@@ -101,10 +101,8 @@ impl Event {
             ));
         }
         spec.check(&host, &context)?;
-        match context
-            .raw("event")
-            .map(|raw| scalar_text(raw).unwrap_or_default())
-        {
+        let named = context.raw("event");
+        match named.map(|raw| scalar_text(raw).unwrap_or_default()) {
             Some(name) if spec.name == name.as_str() => {}
             Some(name) if spec.is_called(&name) => {
                 context.set("event", &Value::from(spec.name.as_ref()));
@@ -189,11 +187,9 @@ impl Event {
         }
         let named = self.action().map_or(&[][..], |action| &action.paths);
         let seen = self.links().map(|links| &links.files);
-        named
-            .iter()
-            .map(|path| cwd.join(path))
-            .filter(|path| seen.is_some_and(|seen| seen.contains_key(path)))
-            .collect()
+        let mut files: Vec<PathBuf> = named.iter().map(|path| cwd.join(path)).collect();
+        files.retain(|file| seen.is_some_and(|seen| seen.contains_key(file)));
+        files
     }
 
     /// Returns the event of a folder below `cwd`, the event's own: with the changes there and paths

@@ -69,13 +69,9 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     let mut made = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let end = if line.ends_with("\r\n") { "\r\n" } else { "\n" };
-        match line.strip_suffix(end) {
-            Some(line) => {
-                made.push_str(&plain(line));
-                made.push_str(end);
-            }
-            None => made.push_str(&plain(line)),
-        }
+        let words = line.strip_suffix(end).unwrap_or(line);
+        made.push_str(&plain(words));
+        made.push_str(&line[words.len()..]);
     }
     Cow::Owned(made)
 }

@@ -170,10 +170,7 @@ pub(crate) fn verdict_of_rule(
     Verdict::new(decision, ContractRule::Ruled)
 }
 
-/// Returns the names of placeholders in order.
-///
-/// # Errors
-/// Returns a placeholder that is not a name.
+/// Returns the names of placeholders in order. Fails with a placeholder that is not a name.
 pub fn placeholders(text: &str) -> Result<Vec<String>, String> {
     let mut names = Vec::new();
     filled(text, |name| {

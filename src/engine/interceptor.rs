@@ -97,17 +97,12 @@ pub struct InterceptedResult {
 /// ```
 #[derive(Default)]
 pub struct Interceptors {
-    before: Vec<Interceptor<BeforeFn>>,
-    after: Vec<Interceptor<AfterFn>>,
+    before: Vec<(String, Box<BeforeFn>)>,
+    after: Vec<(String, Box<AfterFn>)>,
 }
 
 type BeforeFn = dyn Fn(&ToolCall) -> CallChange + Send + Sync;
 type AfterFn = dyn Fn(&ToolCall, &ToolResult) -> After + Send + Sync;
-
-struct Interceptor<F: ?Sized> {
-    name: String,
-    function: Box<F>,
-}
 
 impl Interceptors {
     /// Adds an interceptor for calls. It sees the rewrites of earlier ones.
@@ -116,10 +111,7 @@ impl Interceptors {
         name: &str,
         function: impl Fn(&ToolCall) -> CallChange + Send + Sync + 'static,
     ) {
-        self.before.push(Interceptor {
-            name: name.to_string(),
-            function: Box::new(function),
-        });
+        self.before.push((name.to_string(), Box::new(function)));
     }
 
     /// Adds an interceptor for results. It sees the call and the rewrites of earlier ones.
@@ -128,17 +120,14 @@ impl Interceptors {
         name: &str,
         function: impl Fn(&ToolCall, &ToolResult) -> After + Send + Sync + 'static,
     ) {
-        self.after.push(Interceptor {
-            name: name.to_string(),
-            function: Box::new(function),
-        });
+        self.after.push((name.to_string(), Box::new(function)));
     }
 
     /// Removes all interceptors of this name and returns their number.
     pub fn remove(&mut self, name: &str) -> usize {
         let count = self.before.len() + self.after.len();
-        self.before.retain(|one| one.name != name);
-        self.after.retain(|one| one.name != name);
+        self.before.retain(|(known, _)| known != name);
+        self.after.retain(|(known, _)| known != name);
         count - self.before.len() - self.after.len()
     }
 
@@ -146,18 +135,18 @@ impl Interceptors {
     /// might have prevented must not run.
     pub fn run_before(&self, mut call: ToolCall) -> InterceptedCall {
         let mut rewritten_by = Vec::new();
-        for one in &self.before {
-            let reason = match catch_unwind(AssertUnwindSafe(|| (one.function)(&call))) {
+        for (name, function) in &self.before {
+            let reason = match catch_unwind(AssertUnwindSafe(|| function(&call))) {
                 Ok(CallChange::Pass) => continue,
                 Ok(CallChange::Rewrite(input)) => {
                     call.input = input;
-                    rewritten_by.push(one.name.clone());
+                    rewritten_by.push(name.clone());
                     continue;
                 }
                 Ok(CallChange::Veto(reason)) => reason,
-                Err(panic) => format!("{} (fail closed)", failed(&one.name, panic)),
+                Err(panic) => format!("{} (fail closed)", failed(name, panic)),
             };
-            let by = one.name.clone();
+            let by = name.clone();
             return InterceptedCall::Vetoed { by, reason };
         }
         InterceptedCall::Runs { call, rewritten_by }
@@ -170,14 +159,14 @@ impl Interceptors {
             rewritten_by: Vec::new(),
             notices: Vec::new(),
         };
-        for one in &self.after {
-            match catch_unwind(AssertUnwindSafe(|| (one.function)(call, &finished.result))) {
+        for (name, function) in &self.after {
+            match catch_unwind(AssertUnwindSafe(|| function(call, &finished.result))) {
                 Ok(After::Pass) => {}
                 Ok(After::Rewrite(result)) => {
                     finished.result = result;
-                    finished.rewritten_by.push(one.name.clone());
+                    finished.rewritten_by.push(name.clone());
                 }
-                Err(panic) => finished.notices.push(failed(&one.name, panic)),
+                Err(panic) => finished.notices.push(failed(name, panic)),
             }
         }
         finished

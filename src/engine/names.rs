@@ -50,11 +50,7 @@ pub fn duration_text(duration: Duration) -> String {
     humantime::format_duration(duration).to_string()
 }
 
-/// Parses a duration: `5s`, `200ms`, `1m30s`.
-///
-/// # Errors
-/// If the number or unit is missing, the unit is unknown, or the duration is zero, which every hook
-/// would exceed.
+/// Parses a duration: `5s`, `200ms`, `1m30s`. Fails for zero, which every hook would exceed.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let wanted = "write a number and a unit, for example `10s` or `500ms`";
     match humantime::parse_duration(text.trim()) {
@@ -80,22 +76,17 @@ const UNITS: &[(&str, u64)] = &[
 ];
 
 /// Parses a size: `64M`, `512 KiB`, `1GB`. `M` is 1,048,576 bytes, `MB` is 1,000,000.
-///
-/// # Errors
-/// If the size has no integer or unit, has an unknown unit, or is zero.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let wanted = "write a whole number and K, M or G, for example `64M`";
     let text = text.trim();
     let digits = text.chars().take_while(char::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
-    let factor = UNITS
-        .iter()
-        .find(|(name, _)| *name == unit.trim())
-        .map(|(_, factor)| *factor);
-    let (Ok(number), Some(factor)) = (number.parse::<u64>(), factor) else {
+    let mut units = UNITS.iter();
+    let unit = units.find(|(name, _)| *name == unit.trim());
+    let (Ok(number), Some((_, factor))) = (number.parse::<u64>(), unit) else {
         return Err(format!("`{text}` is not a size; {wanted}"));
     };
-    match number.checked_mul(factor) {
+    match number.checked_mul(*factor) {
         Some(0) => Err(format!("`{text}` is zero; {wanted}")),
         Some(bytes) => Ok(bytes),
         None => Err(format!("`{text}` is too large; write a smaller size")),

@@ -94,12 +94,8 @@ pub fn reminders(outcome: &Outcome) -> Vec<Reminder> {
             let body = format!("Hook \"{}\" completed.{gap}{output}", from_hook.hook);
             reminders.push(reminder(ReminderKind::Output, &from_hook.hook, &body));
         }
-        let context = from_hook
-            .additional_context
-            .as_deref()
-            .filter(|text| !text.trim().is_empty());
-        if let Some(context) = context {
-            let context = context.trim();
+        let context = from_hook.additional_context.as_deref().map(str::trim);
+        if let Some(context) = context.filter(|text| !text.is_empty()) {
             let body = format!(
                 "Additional context from hook \"{}\":\n\n{context}",
                 from_hook.hook

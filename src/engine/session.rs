@@ -130,10 +130,8 @@ pub fn own_folder(session: &Path) -> PathBuf {
     session.join(OWN)
 }
 
-/// Creates a folder below `root` that only its owner can read.
-///
-/// # Errors
-/// If it cannot be created, is open to others, or could be replaced by another user.
+/// Creates a folder below `root` that only its owner can read. Fails if it is open to others, or
+/// could be replaced by another user.
 pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
     let own = rustix::process::getuid().as_raw();
     let was_private = is_private(folder, own);
@@ -201,10 +199,6 @@ impl Outbox {
         }
     }
 
-    /// Adds a message.
-    ///
-    /// # Errors
-    /// If it cannot be stored or the file is full.
     pub fn put(&self, message: &Message) -> Result<(), StoreError> {
         let line = serde_json::to_vec(message).map_err(|error| self.store.fails(&error))?;
         self.store.change(PATIENCE, |all| {
@@ -214,10 +208,8 @@ impl Outbox {
         })
     }
 
-    /// Passes pending messages to `deliver`, oldest first, then removes them. Drops invalid lines.
-    ///
-    /// # Errors
-    /// If they cannot be read or one cannot be delivered; then all stay.
+    /// Passes pending messages to `deliver`, oldest first, then removes them; if one cannot be
+    /// delivered, all stay. Drops invalid lines.
     pub fn take(
         &self,
         mut deliver: impl FnMut(&Message) -> io::Result<()>,

@@ -23,14 +23,10 @@ use crate::engine::run::{Ending, Exit, Trace};
 use crate::engine::runner::Runner;
 use crate::engine::session::{Message, Session};
 
-/// Maximum pause before a restart.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-
-/// Lifetime after which the pause is reset.
-const LIVED_LONG: Duration = Duration::from_secs(60);
-
-/// First pause before a restart; it doubles each time.
+// The pause before a restart doubles each time, and begins anew after a long life.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const LIVED_LONG: Duration = Duration::from_secs(60);
 
 /// Runs the hooks with `lives = "session"` of all sessions of a program.
 ///
@@ -257,10 +253,7 @@ impl Drop for SessionHooks {
 
 impl std::fmt::Debug for SessionHooks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let held = locked(&self.shared.sessions.held);
-        f.debug_struct("SessionHooks")
-            .field("hooks", &held.running.len())
-            .finish_non_exhaustive()
+        f.debug_struct("SessionHooks").finish_non_exhaustive()
     }
 }
 

@@ -140,9 +140,8 @@ const SHELL_WORDS: &[&str] =
 fn shell_line(line: &str) -> Option<(&str, &str, &str)> {
     let (head, words) = line.split_once(": ")?;
     let zsh = head.rsplit_once(':');
-    let ksh = head
-        .strip_suffix(']')
-        .and_then(|head| head.rsplit_once('['));
+    let ksh = head.strip_suffix(']');
+    let ksh = ksh.and_then(|head| head.rsplit_once('['));
     for (path, number) in [zsh, ksh].into_iter().flatten() {
         if is_number(number) {
             return Some((path, number, words));
@@ -179,9 +178,8 @@ fn python(lines: &[&str], hook: &Hook) -> Option<String> {
     if !is_own(hook, entry.0) {
         return None;
     }
-    let (path, number) = frames
-        .rfind(|(path, _)| is_own(hook, path))
-        .unwrap_or(entry);
+    let own = frames.rfind(|(path, _)| is_own(hook, path));
+    let (path, number) = own.unwrap_or(entry);
     Some(format!("{last} ({}:{number})", base(path)))
 }
 

@@ -14,16 +14,13 @@ use std::sync::Arc;
 use super::surroundings::Surroundings;
 use crate::engine::event::action::{Effect, FileMode, Guesses, PathChange};
 use crate::engine::event::{Event, FileFacts, Links};
-use crate::engine::exec::command::first_bytes;
+use crate::engine::exec::command::{MOST_LINKS, first_bytes};
 use crate::engine::hook::Hook;
 use crate::engine::hook::matcher::{kind, named_path, tidy};
 
 /// Maximum names in all paths of one event, below the project and behind links. Looking up this
 /// many takes about 50 ms.
 const MOST_NAMES: usize = 65_536;
-
-/// Maximum links in a chain, as in the kernel.
-const MOST_LINKS: usize = 40;
 
 /// Returns `event` with its links followed, also for hooks with a scope. Does nothing without hooks
 /// or paths, or if links were followed before.

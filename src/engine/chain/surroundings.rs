@@ -281,9 +281,8 @@ pub(super) fn whole(
     program: Program,
     surroundings: &Surroundings,
 ) -> Result<Program, Complaint> {
-    let left_out = variables
-        .iter()
-        .find(|(name, _)| *name == "HOOKRUN_TRUNCATED");
+    let mut named = variables.iter();
+    let left_out = named.find(|(name, _)| *name == "HOOKRUN_TRUNCATED");
     let convention = hook.convention.as_ref();
     let reads_own_event = convention.is_some_and(|convention| convention.sends_event());
     let Some((_, names)) = left_out.filter(|_| spec.blocks && !reads_own_event) else {
@@ -347,10 +346,8 @@ pub(super) fn ways_to_ask(
 
 /// Returns the inherited `HOOKRUN_*` variables to remove from a hook's environment.
 pub(super) fn absent<'a>(variables: &[(&str, String)], inherited: &'a [String]) -> Vec<&'a str> {
-    let ours = inherited
-        .iter()
-        .map(String::as_str)
-        .filter(|name| name.starts_with("HOOKRUN_"));
+    let ours = inherited.iter().map(String::as_str);
+    let ours = ours.filter(|name| name.starts_with("HOOKRUN_"));
     ours.filter(|name| variables.iter().all(|(set, _)| set != name))
         .collect()
 }
@@ -377,9 +374,8 @@ pub(super) fn sandbox(
         read.extend(interpreter.map(PathBuf::from));
     }
     rules.sockets |= variables.iter().any(|(name, _)| *name == "HOOKRUN_SOCKET");
-    let state = variables
-        .iter()
-        .find(|(name, _)| *name == "HOOKRUN_STATE_DIR");
+    let mut named = variables.iter();
+    let state = named.find(|(name, _)| *name == "HOOKRUN_STATE_DIR");
     if let Some(own) = state.map(|(_, folder)| PathBuf::from(folder)) {
         let shared = own.parent().map(session::shared_folder);
         let root = &surroundings.state;

@@ -102,11 +102,8 @@ impl Catalog {
     /// # Errors
     /// If the name is unknown; suggests the nearest one.
     pub fn find(&self, name: &str) -> Result<Arc<EventSpec>, UnknownEvent> {
-        if let Some(own) = self
-            .own
-            .iter()
-            .find(|spec| spec.name.eq_ignore_ascii_case(name))
-        {
+        let mut own = self.own.iter();
+        if let Some(own) = own.find(|spec| spec.name.eq_ignore_ascii_case(name)) {
             return Ok(Arc::clone(own));
         }
         if let Some(spec) = find(name) {
@@ -114,13 +111,11 @@ impl Catalog {
             return Ok(settled.map_or_else(|| Arc::new(spec.clone()), Arc::clone));
         }
         // `pre-tool` means `tool.pre`, not a host's event with a similar name.
-        let turned = self
-            .iter()
-            .map(|spec| spec.name.as_ref())
-            .find(|canonical| {
-                let turned: String = canonical.rsplit('.').collect();
-                complaint::plain(&turned) == complaint::plain(name)
-            });
+        let mut canonical_names = self.iter().map(|spec| spec.name.as_ref());
+        let turned = canonical_names.find(|canonical| {
+            let turned: String = canonical.rsplit('.').collect();
+            complaint::plain(&turned) == complaint::plain(name)
+        });
         let names = self.iter().flat_map(|spec| {
             std::iter::once(spec.name.as_ref()).chain(spec.aliases.iter().copied())
         });
@@ -137,9 +132,8 @@ pub const COMMAND_PREFIX: &str = "command.";
 const COMMAND_CONTEXT: &[ContextKey] = &[ARGS, SESSION_ID, CWD];
 
 pub fn command_event(name: &str, description: Option<&str>) -> EventSpec {
-    let about = description
-        .map(|text| format!(": {text}"))
-        .unwrap_or_default();
+    let about = description.map(|text| format!(": {text}"));
+    let about = about.unwrap_or_default();
     EventSpec {
         name: format!("{COMMAND_PREFIX}{name}").into(),
         summary: format!("the user enters the command `{name}`{about}").into(),

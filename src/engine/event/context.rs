@@ -146,10 +146,8 @@ impl Context {
 
     /// Returns the JSON text of a top-level value.
     pub fn raw(&self, key: &str) -> Option<&str> {
-        self.fields
-            .iter()
-            .find(|field| field.key == key)
-            .map(|field| self.slot(&field.value))
+        let field = self.fields.iter().find(|field| field.key == key)?;
+        Some(self.slot(&field.value))
     }
 
     /// Returns the JSON text at a dotted path: `toolInput.command`, `messages.0.role`. A key that
@@ -181,9 +179,8 @@ impl Context {
         let Some(raw) = self.raw(key) else {
             return Ok(None);
         };
-        serde_json::from_str(raw)
-            .map(Some)
-            .map_err(|error| unreadable(key, error))
+        let value = serde_json::from_str(raw).map_err(|error| unreadable(key, error))?;
+        Ok(Some(value))
     }
 
     pub fn set(&mut self, key: &str, value: &Value) {
@@ -234,11 +231,8 @@ impl Context {
     /// Sets a field to the complete source document of `from`, or to its current JSON.
     #[doc(hidden)]
     pub fn take_whole(&mut self, key: &str, from: &Context) {
-        match from
-            .document
-            .clone()
-            .filter(|_| Arc::ptr_eq(&self.text, &from.text))
-        {
+        let document = from.document.clone();
+        match document.filter(|_| Arc::ptr_eq(&self.text, &from.text)) {
             Some(document) => self.put(key, ContextSlot::Kept(document)),
             None => {
                 let json = String::from_utf8(from.to_json()).unwrap_or_default();
@@ -273,10 +267,8 @@ impl Context {
     }
 
     pub(crate) fn length(&self) -> usize {
-        self.fields
-            .iter()
-            .map(|field| self.slot(&field.value).len())
-            .sum()
+        let lengths = self.fields.iter().map(|one| self.slot(&one.value).len());
+        lengths.sum()
     }
 
     /// Returns the context as compact JSON and a line break.
@@ -298,9 +290,8 @@ impl Context {
     }
 
     pub(super) fn field(&self, place: usize) -> Option<(&str, &str)> {
-        self.fields
-            .get(place)
-            .map(|field| (field.key.as_str(), self.slot(&field.value)))
+        let field = self.fields.get(place)?;
+        Some((field.key.as_str(), self.slot(&field.value)))
     }
 
     fn slot<'a>(&'a self, slot: &'a ContextSlot) -> &'a str {

@@ -58,19 +58,14 @@ pub(super) fn descend<'a>(raw: &'a str, path: &str) -> Option<&'a str> {
 pub(super) fn child<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
     match raw.as_bytes().first()? {
         b'{' => {
-            let found = raw_entries(raw);
-            let (_, value) = found
-                .into_iter()
-                .rev()
-                .find(|(name, _)| key_text(name) == key)?;
+            let mut found = raw_entries(raw).into_iter().rev();
+            let (_, value) = found.find(|(name, _)| key_text(name) == key)?;
             Some(value.get())
         }
         b'[' => {
             // As in JSON, `01` is not an index.
-            let index = key
-                .parse::<usize>()
-                .ok()
-                .filter(|index| index.to_string() == key)?;
+            let index = key.parse::<usize>().ok();
+            let index = index.filter(|index| index.to_string() == key)?;
             Some(elements(raw)?.get(index)?.get())
         }
         _ => None,
@@ -191,11 +186,8 @@ pub(crate) fn raw_entries(raw: &str) -> Vec<RawEntry<'_>> {
 /// Decodes a key, without copying if it has no escapes. Replaces lone surrogates by U+FFFD, so that
 /// such a key does not hide the others.
 pub(super) fn key_text(raw: &RawValue) -> Cow<'_, str> {
-    let inner = raw
-        .get()
-        .strip_prefix('"')
-        .and_then(|raw| raw.strip_suffix('"'));
-    match inner {
+    let inner = raw.get().strip_prefix('"');
+    match inner.and_then(|raw| raw.strip_suffix('"')) {
         Some(inner) if !inner.contains('\\') => Cow::Borrowed(inner),
         _ => Cow::Owned(string_text(raw.get()).unwrap_or_default()),
     }

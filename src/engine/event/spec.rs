@@ -1,6 +1,7 @@
 //! The rules of an event: a row of the catalog, a team's event, or a dialect's variant.
 
 use std::borrow::Cow;
+use std::iter;
 use std::time::Duration;
 
 use super::context::{Context, unreadable};
@@ -37,11 +38,8 @@ pub struct EventSpec {
 impl EventSpec {
     /// Returns true for this event's name and its aliases, in any case.
     pub(crate) fn is_called(&self, name: &str) -> bool {
-        self.name.eq_ignore_ascii_case(name)
-            || self
-                .aliases
-                .iter()
-                .any(|alias| alias.eq_ignore_ascii_case(name))
+        let mut names = iter::once(self.name.as_ref()).chain(self.aliases.iter().copied());
+        names.any(|known| known.eq_ignore_ascii_case(name))
     }
 
     pub fn rewrite(&self, field: &str) -> Option<&Rewrite> {

@@ -278,9 +278,8 @@ impl Hook {
     }
 
     pub fn dialect_name(&self) -> &'static str {
-        self.convention
-            .as_ref()
-            .map_or("native", |convention| convention.system())
+        let convention = self.convention.as_ref();
+        convention.map_or("native", |convention| convention.system())
     }
 
     /// Returns the name of its dialect, and its event's full name there.

@@ -216,10 +216,8 @@ impl<'s> Merger<'s> {
     }
 }
 
-/// Applies one rewrite by the field's merge rule. `already`: an earlier hook rewrote the field.
-///
-/// # Errors
-/// Returns why the rewrite is rejected.
+/// Applies one rewrite by the field's merge rule, or returns why it is rejected. `already`: an
+/// earlier hook rewrote the field.
 pub fn rewrite(rule: Merge, old: &Value, new: &Value, already: bool) -> Result<Value, String> {
     match rule {
         Merge::Last | Merge::Chain => Ok(new.clone()),

@@ -92,9 +92,8 @@ impl ConnectedHook {
         for stream in &open.streams {
             let _ = stream.shutdown(Shutdown::Both);
         }
-        let _left = self
-            .closed
-            .wait_timeout_while(open, LEAVING, |open| !open.streams.is_empty());
+        let closed = &self.closed;
+        let _left = closed.wait_timeout_while(open, LEAVING, |open| !open.streams.is_empty());
     }
 }
 
@@ -108,9 +107,8 @@ pub(super) struct OpenQuestion<'g> {
 impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
         self.caller.clock.end(Instant::now());
-        locked(&self.caller.open)
-            .streams
-            .retain(|stream| !Arc::ptr_eq(stream, &self.stream));
+        let streams = &mut locked(&self.caller.open).streams;
+        streams.retain(|stream| !Arc::ptr_eq(stream, &self.stream));
         self.caller.closed.notify_all();
     }
 }

@@ -96,12 +96,8 @@ fn below(raw: &str, key: &Key, lines: &mut Vec<String>) {
     }
     let entries = raw_entries(raw).into_iter();
     let entries = entries.map(|(key, value)| (Key::new(&key_text(key)), value.get()));
-    of_object(
-        ActionKind::Other,
-        &entries.collect::<Vec<_>>(),
-        false,
-        lines,
-    );
+    let entries: Vec<(Key, &str)> = entries.collect();
+    of_object(ActionKind::Other, &entries, false, lines);
 }
 
 fn add_arguments(lines: &mut [(&Key, String)], entries: &[(Key, &str)]) {

@@ -225,9 +225,8 @@ fn is_file_url(raw: &str) -> bool {
 
 /// Decodes a `file:` URL: `file:///a%20b?c` is `/a b`.
 fn path_of(text: String) -> String {
-    let is_address = text
-        .get(..5)
-        .is_some_and(|start| start.eq_ignore_ascii_case("file:"));
+    let start = text.get(..5);
+    let is_address = start.is_some_and(|start| start.eq_ignore_ascii_case("file:"));
     if !is_address || !text[5..].starts_with('/') {
         return text;
     }
@@ -323,10 +322,8 @@ fn in_diff(text: &str, found: &mut Vec<String>) {
     }
     for path in named {
         let path = path.split('\t').next().unwrap_or_default().trim();
-        let path = path
-            .strip_prefix("a/")
-            .or_else(|| path.strip_prefix("b/"))
-            .unwrap_or(path);
+        let below = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/"));
+        let path = below.unwrap_or(path);
         if !path.is_empty() && path != "/dev/null" && !found.iter().any(|known| known == path) {
             found.push(path.to_string());
         }
