@@ -32,6 +32,10 @@ pub(super) struct Live {
     pub(super) child: Child,
     pub(super) started: Instant,
     pub(super) phase: Phase,
+    /// When its phase ends.
+    pub(super) until: Instant,
+    /// Its ending if it is stopped.
+    pub(super) why: Ending,
     /// End of its timeout without pauses.
     pub(super) own_deadline: Instant,
     /// It may have exited: the pidfd is ready or its streams are closed.
@@ -44,30 +48,26 @@ pub(super) struct Live {
 }
 
 pub(super) enum Phase {
-    /// Runs until its deadline, with this ending.
-    Running { deadline: Instant, why: Ending },
+    /// Runs until its deadline.
+    Running,
     /// Exited; its output is drained.
     Draining {
         exit: Option<Exit>,
-        until: Instant,
-        /// End of the wait while another process holds stdout. Later than `until` only if the
-        /// answer must be complete.
+        /// End of the wait while another process holds stdout. Later than [`Live::until`] only if
+        /// the answer must be complete.
         answer_until: Instant,
     },
     /// Got SIGTERM.
-    Stopping { why: Ending, kill_at: Instant },
+    Stopping,
     /// Got SIGKILL.
-    Killed { why: Ending, give_up_at: Instant },
+    Killed,
 }
 
 impl Live {
     pub(super) fn ends_at(&self) -> Instant {
-        match &self.phase {
-            Phase::Running { deadline, .. } => *deadline,
-            Phase::Draining { until, .. } if self.child.stdout.is_closed() => *until,
-            Phase::Draining { answer_until, .. } => *answer_until,
-            Phase::Stopping { kill_at, .. } => *kill_at,
-            Phase::Killed { give_up_at, .. } => *give_up_at,
+        match self.phase {
+            Phase::Draining { answer_until, .. } if !self.child.stdout.is_closed() => answer_until,
+            Phase::Running | Phase::Draining { .. } | Phase::Stopping | Phase::Killed => self.until,
         }
     }
 
@@ -96,17 +96,13 @@ impl Live {
         now: Instant,
     ) -> bool {
         self.child.stdin = None;
-        let until = now + DRAIN;
-        let mut answer_until = until;
+        self.until = now + DRAIN;
+        let mut answer_until = self.until;
         if needs_whole_answer(job, exit) {
             let held = now + HELD;
-            answer_until = budget.map_or(held, |it| it.until.min(held)).max(until);
+            answer_until = budget.map_or(held, |it| it.until.min(held)).max(self.until);
         }
-        self.phase = Phase::Draining {
-            exit,
-            until,
-            answer_until,
-        };
+        self.phase = Phase::Draining { exit, answer_until };
         self.is_drained()
     }
 
@@ -119,41 +115,32 @@ impl Live {
     }
 
     pub(super) fn takes_output(&self) -> bool {
-        match &self.phase {
-            Phase::Running { .. } | Phase::Draining { .. } => true,
-            Phase::Stopping { .. } => false,
-            Phase::Killed { why, .. } => matches!(why, Ending::OverLimit { .. }),
+        match self.phase {
+            Phase::Running | Phase::Draining { .. } => true,
+            Phase::Stopping => false,
+            Phase::Killed => matches!(self.why, Ending::OverLimit { .. }),
         }
     }
 
     /// Sends SIGTERM, unless it is ending. After its exit, stops waiting for output.
     pub(super) fn stop(&mut self, why: Ending) {
         match &mut self.phase {
-            Phase::Running { .. } => {
+            Phase::Running => {
                 self.child.terminate();
-                self.phase = Phase::Stopping {
-                    why,
-                    kill_at: Instant::now() + GRACE,
-                };
+                self.phase = Phase::Stopping;
+                self.until = Instant::now() + GRACE;
+                self.why = why;
             }
-            Phase::Draining {
-                until,
-                answer_until,
-                ..
-            } => *answer_until = *until,
-            Phase::Stopping { .. } | Phase::Killed { .. } => {}
+            Phase::Draining { answer_until, .. } => *answer_until = self.until,
+            Phase::Stopping | Phase::Killed => {}
         }
     }
 
     /// Handles its deadline: stops it, or extends the deadline by paused time, but not past the
     /// budget.
     pub(super) fn reach_deadline(&mut self, job: &Job<'_>, budget: Option<Budget>, now: Instant) {
-        let Phase::Running { why, .. } = &self.phase else {
-            return;
-        };
-        let why = why.clone();
-        let (Some(connection), Ending::TimedOut { .. }) = (&job.connection, &why) else {
-            return self.stop(why);
+        let (Some(connection), Ending::TimedOut { .. }) = (&job.connection, &self.why) else {
+            return self.stop(self.why.clone());
         };
         let clock = connection.clock();
         let own = self.own_deadline.checked_add(clock.paused_for(now));
@@ -161,14 +148,13 @@ impl Live {
         if clock.is_paused(now) {
             own = own.max(now + ASKING);
         }
-        let (deadline, why) = match budget {
-            Some(budget) if budget.until < own => (budget.until, budget.used_up()),
-            _ => (own, why),
-        };
-        if deadline > now {
-            self.phase = Phase::Running { deadline, why };
-        } else {
-            self.stop(why);
+        self.until = own;
+        if let Some(budget) = budget.filter(|budget| budget.until < own) {
+            self.until = budget.until;
+            self.why = budget.used_up();
+        }
+        if self.until <= now {
+            self.stop(self.why.clone());
         }
     }
 
@@ -184,12 +170,10 @@ impl Live {
 
     fn close(&mut self, timeout: Duration, now: Instant) {
         let is_open = self.own_deadline > end_of(timeout, now);
-        if let (Phase::Running { .. }, true) = (&self.phase, is_open) {
+        if matches!(self.phase, Phase::Running) && is_open {
             self.own_deadline = end_of(timeout, now);
-            self.phase = Phase::Running {
-                deadline: self.own_deadline,
-                why: Ending::TimedOut { after: timeout },
-            };
+            self.until = self.own_deadline;
+            self.why = Ending::TimedOut { after: timeout };
         }
     }
 
@@ -225,23 +209,21 @@ impl Live {
     }
 
     pub(super) fn check_output(&mut self, limits: &Limits) {
-        let is_running = matches!(self.phase, Phase::Running { .. });
+        let is_running = matches!(self.phase, Phase::Running);
         if let Some(ending) = self.output_excess(limits).filter(|_| is_running) {
             self.kill(ending);
         }
     }
 
     pub(super) fn kill(&mut self, why: Ending) {
-        let why = match &self.phase {
-            Phase::Draining { .. } | Phase::Killed { .. } => return,
-            Phase::Stopping { why, .. } => why.clone(),
-            Phase::Running { .. } => why,
-        };
+        match self.phase {
+            Phase::Draining { .. } | Phase::Killed => return,
+            Phase::Stopping => {}
+            Phase::Running => self.why = why,
+        }
         self.child.kill();
-        self.phase = Phase::Killed {
-            why,
-            give_up_at: Instant::now() + GIVE_UP,
-        };
+        self.phase = Phase::Killed;
+        self.until = Instant::now() + GIVE_UP;
     }
 
     /// Finishes the hook: kills the rest of its group, then reaps the leader, in this order.
@@ -294,18 +276,19 @@ impl Live {
         }
         // A limit does not undo a block that already happened.
         let has_blocked = matches!(exit, Some(Exit::Status(status)) if status != 0);
-        let (ending, more) = match &self.phase {
-            Phase::Stopping { why, .. } => answer::failed(why.clone(), &stdout, job.permit),
-            Phase::Killed { why, .. } if !(has_blocked && self.takes_output()) => {
-                answer::failed(why.clone(), &stdout, job.permit)
-            }
-            Phase::Running { .. } | Phase::Draining { .. } | Phase::Killed { .. } => {
-                let (ending, more) = self.judge(job, exit, &stdout, &stderr, excess);
-                match held {
-                    // A block stands, whatever would follow.
-                    Some(problem) if !ending.blocks() => (Ending::Malformed { problem }, more),
-                    Some(_) | None => (ending, more),
-                }
+        let is_stopped = match self.phase {
+            Phase::Running | Phase::Draining { .. } => false,
+            Phase::Stopping => true,
+            Phase::Killed => !(has_blocked && self.takes_output()),
+        };
+        let (ending, more) = if is_stopped {
+            answer::failed(self.why.clone(), &stdout, job.permit)
+        } else {
+            let (ending, more) = self.judge(job, exit, &stdout, &stderr, excess);
+            match held {
+                // A block stands, whatever would follow.
+                Some(problem) if !ending.blocks() => (Ending::Malformed { problem }, more),
+                Some(_) | None => (ending, more),
             }
         };
         notes.extend(more);

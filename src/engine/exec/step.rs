@@ -369,28 +369,23 @@ impl<'e> RunningStep<'e> {
         }
         let is_over = match (&live.phase, status) {
             // An exit before this point wins over the deadline.
-            (Phase::Running { .. }, Status::Exited(exit)) => {
-                live.drain(job, self.budget, Some(exit), now)
-            }
-            (Phase::Running { .. }, Status::Lost) => live.drain(job, self.budget, None, now),
-            (Phase::Running { deadline, .. }, Status::Running) => {
-                if *deadline <= now {
+            (Phase::Running, Status::Exited(exit)) => live.drain(job, self.budget, Some(exit), now),
+            (Phase::Running, Status::Lost) => live.drain(job, self.budget, None, now),
+            (Phase::Running, Status::Running) => {
+                if live.until <= now {
                     live.reach_deadline(job, self.budget, now);
                 }
                 false
             }
             (Phase::Draining { .. }, _) => live.ends_at() <= now || live.is_drained(),
-            (Phase::Stopping { .. } | Phase::Killed { .. }, Status::Exited(_) | Status::Lost) => {
-                true
-            }
-            (Phase::Stopping { why, kill_at }, Status::Running) => {
-                if *kill_at <= now {
-                    let why = why.clone();
-                    live.kill(why);
+            (Phase::Stopping | Phase::Killed, Status::Exited(_) | Status::Lost) => true,
+            (Phase::Stopping, Status::Running) => {
+                if live.until <= now {
+                    live.kill(live.why.clone());
                 }
                 false
             }
-            (Phase::Killed { give_up_at, .. }, Status::Running) => *give_up_at <= now,
+            (Phase::Killed, Status::Running) => live.until <= now,
         };
         if is_over {
             if !live.has_exited() {

@@ -125,29 +125,25 @@ impl RunningStep<'_> {
         } else {
             job.timeout
         };
-        let phase = if hung < job.timeout.max(GIVE_UP) {
-            let (deadline, why) = self.ends(timeout, now);
-            Phase::Running { deadline, why }
-        } else {
-            // Only the watchdog can have ended this wait.
-            child.kill();
-            let why = Ending::NotStarted(command::hung(program, hung));
-            Phase::Killed {
-                why,
-                give_up_at: Instant::now() + GIVE_UP,
-            }
-        };
-        Live {
+        let (until, why) = self.ends(timeout, now);
+        let mut live = Live {
             child,
             started: now,
-            phase,
+            phase: Phase::Running,
+            until,
+            why,
             own_deadline: end_of(timeout, now),
             has_news: false,
             is_kept: !job.may_leave_processes(),
             is_reported: false,
             is_confined: false,
             notes: Vec::new(),
+        };
+        if hung >= job.timeout.max(GIVE_UP) {
+            // Only the watchdog can have ended this wait.
+            live.kill(Ending::NotStarted(command::hung(program, hung)));
         }
+        live
     }
 
     /// Returns its deadline and the ending there: timeout or budget, whichever is earlier.

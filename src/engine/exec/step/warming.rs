@@ -111,7 +111,7 @@ impl Engine {
 
 impl Live {
     pub(super) fn never_began(&self, status: Status) -> bool {
-        let is_over = matches!(self.phase, Phase::Running { .. }) && status != Status::Running;
+        let is_over = matches!(self.phase, Phase::Running) && status != Status::Running;
         is_over && self.child.never_began()
     }
 }
@@ -124,7 +124,7 @@ impl RunningStep<'_> {
         let SlotState::Live(live) = &mut slot.state else {
             return;
         };
-        if slot.served.is_none() || !matches!(live.phase, Phase::Running { .. }) {
+        if slot.served.is_none() || !matches!(live.phase, Phase::Running) {
             return;
         }
         let written = &live.child.stdout.kept;
@@ -134,7 +134,7 @@ impl RunningStep<'_> {
         }
         live.child.stderr.read(&mut self.buffer, true);
         live.check_output(&slot.job.hook.limits);
-        if !matches!(live.phase, Phase::Running { .. }) {
+        if !matches!(live.phase, Phase::Running) {
             return;
         }
         let stdout = &live.child.stdout.kept;
