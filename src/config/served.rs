@@ -56,7 +56,7 @@ impl Convention for ServedHook {
 
     fn payload(&self, event: &Event, part: &EventPart) -> Payload {
         let context = String::from_utf8(event.context().to_json()).unwrap_or_default();
-        let mut request = Context::empty();
+        let mut request = Context::default();
         request.set("id", &part.id.as_deref().unwrap_or_default().into());
         request.set("event", &self.event.as_str().into());
         request.set_raw("context", context);

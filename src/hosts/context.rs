@@ -251,7 +251,7 @@ impl Binding {
         let is_theirs = event.host() == self.dialect.name;
         let came = context.raw("raw").filter(|_| is_theirs);
         let came = came.and_then(|raw| Context::parse(raw).ok());
-        let as_came = came.clone().unwrap_or_else(Context::empty);
+        let as_came = came.clone().unwrap_or_default();
         let mut theirs = self.flat(as_came.clone());
         for key in context.keys().filter(|key| !OURS.contains(key)) {
             let name = self.theirs(key);

@@ -112,7 +112,7 @@ fn with_links(
         is_whole,
         effects,
         guesses: guesses.unwrap_or_default(),
-        has_all_guesses: guessed.is_whole,
+        has_all_guesses: !guessed.is_cut,
         files: if !event.changes().is_empty() && needs_types {
             // They need not be on disk.
             let files = PathChange::files(event.changes()).into_iter();

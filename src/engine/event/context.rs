@@ -37,7 +37,7 @@ fn not_json(problem: impl Display) -> Complaint {
 }
 
 /// The facts of an event: a JSON object with ordered keys and values as text.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Context {
     text: Arc<String>,
     fields: Vec<Field>,
@@ -200,19 +200,11 @@ impl Context {
         );
     }
 
-    pub(crate) fn empty() -> Context {
-        Context {
-            text: Arc::default(),
-            fields: Vec::new(),
-            document: None,
-        }
-    }
-
     /// Creates an empty context that can [take](Context::take) fields of this one.
     pub fn beside(&self) -> Context {
         Context {
             text: Arc::clone(&self.text),
-            ..Context::empty()
+            ..Context::default()
         }
     }
 

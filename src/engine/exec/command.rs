@@ -285,9 +285,7 @@ pub(super) fn hung(program: &Program, time: Duration) -> Complaint {
     Complaint::with_cure(
         format!(
             "the system took {} to start `{}`",
-            duration_text(Duration::from_millis(
-                u64::try_from(time.as_millis()).unwrap_or(0)
-            )),
+            duration_text(Duration::from_millis(time.as_millis() as u64)),
             program.path.display()
         ),
         "check the file system, and any process that has the file open",

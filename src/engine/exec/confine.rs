@@ -171,7 +171,7 @@ fn become_hook(arguments: &[OsString]) -> Result<ExitStatus, Complaint> {
     set_limits(bounds.limits)
         .and_then(|()| match namespace {
             Some(namespace) => namespace.run(&program),
-            None => become_program(&program),
+            None => become_program(&program).map(|never| match never {}),
         })
         .map_err(|error| explain(&program, None, &error))
 }

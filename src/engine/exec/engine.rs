@@ -173,7 +173,7 @@ impl Engine {
                 trace.notes.push(note);
             }
         }
-        if let (false, Some(trace)) = (swept.is_clean, traces.first_mut()) {
+        if let (true, Some(trace)) = (swept.is_incomplete, traces.first_mut()) {
             let note = "some processes outside its process group could not be killed";
             trace.notes.push(note.to_string());
         }

@@ -70,10 +70,7 @@ impl Subreaper {
         keeper: Option<Pid>,
         groups: &[Pid],
     ) -> SweepResult {
-        let mut swept = SweepResult {
-            left: Vec::new(),
-            is_clean: true,
-        };
+        let mut swept = SweepResult::default();
         let keeper = keeper.map_or(0, |pid| pid.as_raw_nonzero().get());
         if self.sweeps.fetch_add(1, Ordering::Relaxed) == 1 {
             *locked(&self.children) = open_children();
@@ -85,7 +82,7 @@ impl Subreaper {
         let mut seen = HashSet::new();
         loop {
             let Some(mut ours) = self.adopted() else {
-                swept.is_clean = false;
+                swept.is_incomplete = true;
                 return swept;
             };
             ours.retain(|pid| *pid != keeper && !self.strangers.contains(pid));
@@ -121,7 +118,7 @@ impl Subreaper {
                 SWEEP_LIMIT + GIVE_UP
             };
             if started.elapsed() > limit {
-                swept.is_clean = false;
+                swept.is_incomplete = true;
                 return swept;
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -170,10 +167,11 @@ fn open_children() -> Option<File> {
     File::open(format!("/proc/self/task/{main}/children")).ok()
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct SweepResult {
     pub(super) left: Vec<Leftover>,
-    pub(super) is_clean: bool,
+    /// Whether processes were left that could not be killed.
+    pub(super) is_incomplete: bool,
 }
 
 #[derive(Debug)]

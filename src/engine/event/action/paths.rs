@@ -45,6 +45,7 @@ const LONGEST_PATH_BYTES: usize = 4096;
 const MOST_GUESSES: usize = 4096;
 
 /// Paths in path keys, at any depth, and the tool's working directories.
+#[derive(Default)]
 pub(super) struct NamedPaths {
     pub(super) paths: Vec<String>,
     pub(super) folders: Vec<String>,
@@ -61,10 +62,7 @@ impl NamedPaths {
             kind,
             ActionKind::Read | ActionKind::Write | ActionKind::Edit
         );
-        let mut named = NamedPaths {
-            paths: Vec::new(),
-            folders: Vec::new(),
-        };
+        let mut named = NamedPaths::default();
         each_keyed_text(input, &mut |key, raw| {
             if key.is_in(FOLDER_KEYS) {
                 named.folders.extend(string_text(raw).map(path_of));
@@ -84,20 +82,11 @@ impl NamedPaths {
 }
 
 /// Texts of a tool's input that may be paths, though no key says so.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Guesses {
     pub(crate) texts: Vec<String>,
-    /// False if texts were dropped.
-    pub(crate) is_whole: bool,
-}
-
-impl Default for Guesses {
-    fn default() -> Guesses {
-        Guesses {
-            texts: Vec::new(),
-            is_whole: true,
-        }
-    }
+    /// Whether texts were dropped.
+    pub(crate) is_cut: bool,
 }
 
 impl Guesses {
@@ -136,7 +125,7 @@ impl Guesses {
                 guesses.texts.push(text.clone());
                 seen.insert(text);
             } else {
-                guesses.is_whole = false;
+                guesses.is_cut = true;
             }
         });
         guesses.join(named);
@@ -150,7 +139,7 @@ impl Guesses {
             let texts = self.texts.iter();
             for text in texts.filter(|text| !text.starts_with('/') && *text != folder) {
                 if self.texts.len() + joined.len() >= MOST_GUESSES {
-                    self.is_whole = false;
+                    self.is_cut = true;
                     break;
                 }
                 joined.push(format!("{}/{text}", folder.trim_end_matches('/')));

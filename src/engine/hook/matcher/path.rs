@@ -321,7 +321,7 @@ impl PathQuery<'_> {
             }
         }
         let is_unread = action.kind == ActionKind::Shell && action.line.doubt.is_some();
-        if !guesses.is_whole || is_gate && is_unread {
+        if guesses.is_cut || is_gate && is_unread {
             return Some(FoundPath::unknown(action.line.doubt.as_deref()));
         }
         let links = event.links()?;
