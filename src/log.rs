@@ -75,19 +75,20 @@ impl LogEntry<'_> {
         let context = context.as_deref();
         let mut truncated = Vec::new();
         let mut run = serde_json::to_string(self.run).unwrap_or_else(|_| "null".to_string());
-        let context_text = context.map(|context| match keeps {
-            Keeps::Explanation if length_of(context) > LOGGED_BYTES => {
-                cut_context(context, redactor, &mut truncated)
+        let context_text = context.map(|context| {
+            if keeps == Keeps::All || length_of(context) <= LOGGED_BYTES {
+                return String::from_utf8_lossy(&context.to_json()).into_owned();
             }
-            Keeps::Explanation | Keeps::All => {
-                String::from_utf8_lossy(&context.to_json()).into_owned()
-            }
+            let keys = context.keys();
+            let entries = keys.map(|key| (Value::from(key).to_string(), context.raw(key)));
+            let mut cutter = Cutter::new(redactor, LOGGED_BYTES);
+            cutter.object("context", entries);
+            cutter.end(&mut truncated)
         });
         if keeps == Keeps::Explanation && run.len() > LOGGED_BYTES {
             let mut cutter = Cutter::new(redactor, usize::MAX);
             cutter.value("run", &run);
-            run = cutter.kept;
-            truncated.append(&mut cutter.truncated);
+            run = cutter.end(&mut truncated);
         }
         let session = context.and_then(|context| context.string("sessionId"));
         let line = DecisionLine {
@@ -136,29 +137,6 @@ fn length_of(context: &Context) -> usize {
     values.map(str::len).sum()
 }
 
-fn cut_context(context: &Context, redactor: &Redactor, truncated: &mut Vec<String>) -> String {
-    let mut cutter = Cutter::new(redactor, LOGGED_BYTES);
-    let mut separator = "{";
-    for key in context.keys() {
-        let path = format!("context.{}", short_name(key));
-        // No host has keys of kilobytes, and there is no room for one.
-        if !cutter.has_room() || key.len() > 1024 {
-            cutter.note(&path);
-            continue;
-        }
-        cutter.kept.push_str(separator);
-        separator = ",";
-        cutter.kept.push_str(&format!("{}:", Value::from(key)));
-        cutter.value(&path, context.raw(key).unwrap_or("null"));
-    }
-    if separator == "{" {
-        cutter.kept.push('{');
-    }
-    cutter.kept.push('}');
-    truncated.append(&mut cutter.truncated);
-    cutter.kept
-}
-
 /// Truncates large values in JSON without parsing them into memory: of a 50 MB file in a context, two
 /// kilobytes are decoded and the rest is skipped.
 #[derive(Debug)]
@@ -180,8 +158,10 @@ impl<'r> Cutter<'r> {
         }
     }
 
-    fn has_room(&self) -> bool {
-        self.kept.len() < self.most_bytes
+    /// The truncated text; adds the paths of its truncated values.
+    fn end(mut self, truncated: &mut Vec<String>) -> String {
+        truncated.append(&mut self.truncated);
+        self.kept
     }
 
     fn note(&mut self, path: &str) {
@@ -197,18 +177,9 @@ impl<'r> Cutter<'r> {
         match raw.as_bytes().first() {
             Some(b'"') => self.string(path, raw),
             Some(b'{') => {
-                self.kept.push('{');
-                for (index, (key, value)) in json::raw_entries(raw).into_iter().enumerate() {
-                    if !self.begins_element(path, index) {
-                        break;
-                    }
-                    let name = json::string_text(key.get()).unwrap_or_default();
-                    let path = format!("{path}.{}", short_name(&name));
-                    self.string(&path, key.get());
-                    self.kept.push(':');
-                    self.value(&path, value.get());
-                }
-                self.kept.push('}');
+                let entries = json::raw_entries(raw).into_iter();
+                let entries = entries.map(|(key, value)| (key.get().into(), Some(value.get())));
+                self.object(path, entries);
             }
             Some(b'[') => {
                 self.kept.push('[');
@@ -225,9 +196,30 @@ impl<'r> Cutter<'r> {
         }
     }
 
-    /// Whether there is room for an element of the value at `path`; writes the comma before it.
+    /// Appends an object, from its keys as JSON and its values.
+    fn object<'v>(
+        &mut self,
+        path: &str,
+        entries: impl Iterator<Item = (String, Option<&'v str>)>,
+    ) {
+        self.kept.push('{');
+        for (index, (key, value)) in entries.enumerate() {
+            let name = json::string_text(&key).unwrap_or_default();
+            let short: String = name.chars().take(40).collect();
+            let path = format!("{path}.{short}");
+            if !self.begins_element(&path, index) {
+                break;
+            }
+            self.string(&path, &key);
+            self.kept.push(':');
+            self.value(&path, value.unwrap_or("null"));
+        }
+        self.kept.push('}');
+    }
+
+    /// Whether there is room for the next element; writes the comma before it, or names `path`.
     fn begins_element(&mut self, path: &str, index: usize) -> bool {
-        if index >= MOST_ELEMENTS || !self.has_room() {
+        if index >= MOST_ELEMENTS || self.kept.len() >= self.most_bytes {
             self.note(path);
             return false;
         }
@@ -251,10 +243,6 @@ impl<'r> Cutter<'r> {
         let short = format!("{}[… {omitted} bytes omitted …]", &clean[..end]);
         self.kept.push_str(&Value::from(short).to_string());
     }
-}
-
-fn short_name(key: &str) -> String {
-    key.chars().take(40).collect()
 }
 
 /// Returns the longest prefix of a JSON string of at most `most` bytes that does not split an
