@@ -445,12 +445,7 @@ fn stdout<'d>(
 
 fn annotations(format: CheckFormat, report: &RunReport) -> String {
     let mut stdout = Vec::new();
-    let list = if format == CheckFormat::Junit {
-        run_checks::cases(report)
-    } else {
-        run_checks::run(report)
-    };
-    let _ = format.write_list(&list, &mut stdout);
+    let _ = format.write_list(&run_checks::run(report), &mut stdout);
     let text = String::from_utf8_lossy(&stdout);
     let is_json = matches!(format, CheckFormat::Sarif | CheckFormat::Gitlab);
     if is_json {

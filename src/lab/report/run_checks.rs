@@ -19,7 +19,8 @@ pub fn goes_on(report: &RunReport) -> bool {
     report.decision == "allow" && report.reply.status == native::ALLOWED
 }
 
-/// A check for each hook with a message; the last line has the decision.
+/// A check for each hook: passed, blocked with its reason, failed or skipped. The last line has the
+/// decision.
 pub fn run(report: &RunReport) -> CheckList {
     let decided = if goes_on(report) {
         "allowed"
@@ -32,17 +33,7 @@ pub fn run(report: &RunReport) -> CheckList {
         totals: vec![without_commands(&decided).into_owned()],
         ..CheckList::default()
     };
-    add_annotations(report, &mut list);
-    list
-}
-
-/// Each hook as a test case: passed, blocked with its reason, failed or skipped.
-pub fn cases(report: &RunReport) -> CheckList {
     let blocks = report.blocks(OWN);
-    let mut list = CheckList {
-        name: NAME.to_string(),
-        ..CheckList::default()
-    };
     for hook in &report.hooks {
         let blocked = blocks.iter().find(|(by, _)| *by == hook.name);
         let (state, message) = match (&hook.trace, blocked) {
@@ -58,18 +49,19 @@ pub fn cases(report: &RunReport) -> CheckList {
         };
         let took = hook.trace.as_ref().map(|trace| trace.took_ms / 1000.0);
         list.checks
-            .push(case(report, &hook.name, state, message, took));
+            .push(check(report, &hook.name, state, message, took));
     }
     for (by, reason) in blocks {
         if !report.hooks.iter().any(|hook| hook.name == by) {
             list.checks
-                .push(case(report, by, CheckState::Error, reason, None));
+                .push(check(report, by, CheckState::Error, reason, None));
         }
     }
+    add_annotations(report, &mut list);
     list
 }
 
-fn case(
+fn check(
     report: &RunReport,
     hook: &str,
     state: CheckState,
@@ -139,17 +131,14 @@ fn add(report: &RunReport, list: &mut CheckList, hook: &str, mut annotation: Ann
     annotation
         .rule
         .get_or_insert_with(|| rule(report, hook, None));
-    if let Some(check) = list.checks.iter_mut().find(|check| check.name == hook) {
-        check.annotations.push(annotation);
-        return;
-    }
-    list.checks.push(Check {
-        suite: NAME.to_string(),
-        name: hook.to_string(),
-        place: place_of(report, hook),
-        annotations: vec![annotation],
-        ..Check::default()
+    let name = plain(hook);
+    let at = list.checks.iter().position(|check| check.name == name);
+    let at = at.unwrap_or_else(|| {
+        list.checks
+            .push(check(report, hook, CheckState::Passed, "", None));
+        list.checks.len() - 1
     });
+    list.checks[at].annotations.push(annotation);
 }
 
 /// A hook's script, or the line of its entry; `None` for a function or hookrun itself.
