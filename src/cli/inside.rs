@@ -9,7 +9,6 @@ use crate::config::problem::LineIndex;
 use crate::config::tree::{Tree, yaml_documents};
 use crate::config::{Environment, Inside};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::Context;
 use crate::engine::exec::Abort;
 use crate::engine::session::{self, ENTRIES, EntryTexts, Message, Outbox, Store};
 use crate::engine::ui::{self, Asker, DialogAnswer, PATIENCE, Request, Ui};
@@ -39,34 +38,12 @@ pub(crate) fn hook(command: &HookCommand, env: &Environment, out: &mut dyn Write
 fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
     let cure = "pipe in a JSON object";
     let context = input::needed(input::soon(), None, "nothing on stdin", cure)?;
-    let value = if args.json {
-        json(&context, &args.path)
-    } else {
-        context.text(&args.path)
-    };
-    let default = args.default.as_ref().map(|text| {
-        if args.json {
-            Value::from(text.as_str()).to_string()
-        } else {
-            text.clone()
-        }
-    });
-    let Some(text) = value.or(default) else {
+    let Some(text) = context.text(&args.path).or(args.default.clone()) else {
         streams::remark(&format!("no value at `{}`\n", args.path));
         return Ok(ExitStatus::No);
     };
     writeln!(out, "{text}")?;
     Ok(ExitStatus::Yes)
-}
-
-/// The value as compact JSON, with numbers as written.
-fn json(context: &Context, path: &str) -> Option<String> {
-    let raw = context.lookup(path)?;
-    // A string has no whitespace to drop, and `text` has no `null`.
-    if raw.starts_with('"') || raw == "null" {
-        return Some(raw.to_string());
-    }
-    context.text(path)
 }
 
 /// Prints documents as JSON, keeping every value on its line.

@@ -211,8 +211,4 @@ pub(crate) struct FieldArgs {
     /// The output if there is no such value
     #[arg(long, value_name = "TEXT")]
     pub(crate) default: Option<String>,
-
-    /// Print strings as JSON, in quotes
-    #[arg(long)]
-    pub(crate) json: bool,
 }
