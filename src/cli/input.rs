@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Read, Stdin};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::engine::complaint::Complaint;
@@ -14,6 +15,8 @@ use crate::engine::run::interruption;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::FileType;
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::cli::exit::{Result, failed};
 
@@ -131,6 +134,18 @@ pub(crate) fn no_event(problem: &str) -> Complaint {
         problem.to_string(),
         "pipe in the event's context as one JSON object; `hookrun events NAME` shows a sample",
     )
+}
+
+/// An event from another process: a client of a server, or a run that asks its helper.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct DecideParams<'l> {
+    pub(crate) host: Option<String>,
+    pub(crate) event: Option<String>,
+    #[serde(borrow)]
+    pub(crate) context: &'l RawValue,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) budget_ms: Option<u64>,
 }
 
 /// Input that fails after a signal, or once the reader of stdout is gone.

@@ -32,6 +32,7 @@ use crate::hosts::Reply;
 
 use crate::cli::args::{DecidingArgs, RunArgs, SourceArgs};
 use crate::cli::exit::Result;
+use crate::cli::input::DecideParams;
 use crate::cli::terminal::Terminal;
 use crate::engine::errand;
 
@@ -52,17 +53,14 @@ pub(crate) const GO: &str = "go";
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct HelperRequest {
+pub(crate) struct HelperRequest<'l> {
     /// The client's build, which the helper's must equal.
     pub(crate) build: String,
     /// Inherited process traits besides variables, which must be equal too.
     pub(crate) traits: String,
-    pub(crate) cwd: PathBuf,
     pub(crate) variables: Vec<(String, String)>,
-    pub(crate) event: Option<String>,
-    pub(crate) host: Option<String>,
-    pub(crate) context: Box<RawValue>,
-    pub(crate) budget_ms: Option<u64>,
+    #[serde(borrow)]
+    pub(crate) event: DecideParams<'l>,
 }
 
 /// Whether the system supports warm starts.
@@ -133,10 +131,8 @@ impl<'a> Helper<'a> {
             && require.is_empty()
             && *deciding == DecidingArgs::default()
             && format.is_none();
-        let is_warm = config
-            .hooks
-            .iter()
-            .any(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off));
+        let mut hooks = config.hooks.iter();
+        let is_warm = hooks.any(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off));
         let is_possible = WARMS && is_plain && is_warm && !self.env.is_ci;
         if !is_possible || self.env.cwd_problem.is_some() || Terminal::open().is_some() {
             return None;
@@ -148,10 +144,8 @@ impl<'a> Helper<'a> {
         })
     }
 
-    /// Returns the helper's decision; `None` if it has not started to decide.
-    ///
-    /// # Errors
-    /// If it started but gives no decision, so the event is blocked.
+    /// Returns the helper's decision; `None` if it has not started to decide. If it started but
+    /// gives no decision, the event is blocked.
     pub(crate) fn decide(
         &self,
         question: &HelperQuestion,
@@ -172,7 +166,9 @@ impl<'a> Helper<'a> {
                 return None;
             }
         };
-        let request = self.request(&question.context, budget)?;
+        let context = String::from_utf8(question.context.to_json()).ok()?;
+        let context = RawValue::from_string(context).ok()?;
+        let request = self.request(&context, budget)?;
         let mut lines = BufReader::new(&stream);
         if !self.is_accepted(&request, &stream, &mut lines, until) {
             return None;
@@ -193,7 +189,7 @@ impl<'a> Helper<'a> {
 
     fn is_accepted(
         &self,
-        request: &HelperRequest,
+        request: &HelperRequest<'_>,
         mut stream: &UnixStream,
         lines: &mut BufReader<&UnixStream>,
         until: Instant,
@@ -215,18 +211,23 @@ impl<'a> Helper<'a> {
             && stream.write_all(format!("{GO}\n").as_bytes()).is_ok()
     }
 
-    fn request(&self, context: &Context, budget: Option<Budget>) -> Option<HelperRequest> {
-        let text = String::from_utf8(context.to_json()).ok()?;
+    fn request<'l>(
+        &self,
+        context: &'l RawValue,
+        budget: Option<Budget>,
+    ) -> Option<HelperRequest<'l>> {
         let left = budget.map(|budget| budget.until.saturating_duration_since(Instant::now()));
         Some(HelperRequest {
             build: build(self.env)?,
             traits: own_traits(),
-            cwd: self.env.cwd.clone(),
             variables: Environment::all_readable()?,
-            event: self.args.event.clone(),
-            host: self.args.dialect.clone(),
-            context: RawValue::from_string(text).ok()?,
-            budget_ms: left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
+            event: DecideParams {
+                host: self.args.dialect.clone(),
+                event: self.args.event.clone(),
+                context,
+                cwd: Some(self.env.cwd.clone()),
+                budget_ms: left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
+            },
         })
     }
 

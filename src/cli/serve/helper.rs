@@ -12,7 +12,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::config::Environment;
-use crate::engine::event::Context;
 use crate::engine::exec::Abort;
 use crate::engine::lock::{locked, wait_readable};
 
@@ -21,7 +20,7 @@ use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::run::helper::{self, ACCEPTED, GO, HelperDecision, HelperRequest, send};
 use crate::cli::run::start_up;
 use crate::cli::serve::decider::{DecisionServer, ReadyEvent};
-use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
+use crate::cli::serve::question::{ClientAnswer, ClientQuestion};
 use crate::cli::serve::socket::SocketFile;
 use crate::decide::Door;
 
@@ -113,23 +112,16 @@ impl HelperServer {
         let mut lines = BufReader::new(stream.take(MOST_BYTES));
         let mut line = String::new();
         lines.read_line(&mut line)?;
-        let Some((request, context)) = self.read_request(&line) else {
+        let Some((variables, question)) = self.read_request(&line) else {
             return Ok(());
         };
-        let decider = self.server_for(request.variables);
+        let decider = self.server_for(variables);
         stream.write_all(format!("{ACCEPTED}\n").as_bytes())?;
         line.clear();
         lines.read_line(&mut line)?;
         if line.trim_end() != GO {
             return Ok(());
         }
-        let question = ClientQuestion {
-            host: request.host,
-            event: request.event,
-            context,
-            place: ClientPlace::Folder(request.cwd),
-            budget: request.budget_ms.map(Duration::from_millis),
-        };
         let answer = match decider.prepare(question) {
             Ok(ready) => decide_for(stream, ready)?,
             Err(answer) => *answer,
@@ -141,14 +133,13 @@ impl HelperServer {
         send(stream, &decided)
     }
 
-    /// Parses a request and its context; `None` if the run must decide itself.
-    fn read_request(&self, line: &str) -> Option<(HelperRequest, Context)> {
-        let request: HelperRequest = serde_json::from_str(line).ok()?;
+    /// Parses a request; `None` if the run must decide itself.
+    fn read_request(&self, line: &str) -> Option<(ClientVariables, ClientQuestion)> {
+        let request: HelperRequest<'_> = serde_json::from_str(line).ok()?;
         if request.build != self.build || request.traits != self.traits {
             return None;
         }
-        let context = Context::parse(request.context.get()).ok()?;
-        Some((request, context))
+        Some((request.variables, request.event.question().ok()?))
     }
 
     fn server_for(&self, variables: ClientVariables) -> Arc<DecisionServer> {

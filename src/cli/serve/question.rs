@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::cli::input::DecideParams;
 use crate::config::Environment;
 use crate::decide::LoadedHooks;
 use crate::engine::event::Context;
@@ -25,10 +26,24 @@ pub(crate) struct ClientQuestion {
     pub(crate) budget: Option<Duration>,
 }
 
+impl DecideParams<'_> {
+    /// The question, in the given folder or by default the server's; or why there is none.
+    pub(crate) fn question(self) -> Result<ClientQuestion, String> {
+        if let Some(host) = &self.host {
+            check_host(host)?;
+        }
+        let context = Context::parse(self.context.get()).map_err(|error| error.to_string())?;
+        Ok(ClientQuestion {
+            host: self.host,
+            event: self.event,
+            context,
+            place: self.cwd.map_or(ClientPlace::OfServer, ClientPlace::Folder),
+            budget: self.budget_ms.map(Duration::from_millis),
+        })
+    }
+}
+
 /// Rejects an unknown host, because its events would be misread.
-///
-/// # Errors
-/// The reason, with the known names.
 pub(crate) fn check_host(name: &str) -> Result<(), String> {
     if name == native::NAME || hosts::find(name).is_some() {
         return Ok(());
@@ -53,11 +68,8 @@ pub(crate) enum ClientPlace {
 }
 
 impl ClientPlace {
-    /// The folder of a client that may work anywhere.
-    ///
-    /// # Errors
-    /// If `cwd` is not a string, or the project not a folder here, so that other hooks would
-    /// decide.
+    /// The folder of a client that may work anywhere. Rejects a `cwd` that is not a string, and a
+    /// project that is not a folder here, because other hooks would decide.
     pub(crate) fn of_context(
         context: &Context,
         project: Option<PathBuf>,

@@ -8,14 +8,14 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::engine::event::Context;
 use crate::engine::lock::locked;
 use crate::engine::session::{Message, Session};
 use crate::engine::session_hooks::{SESSION_IS_OVER, SessionSink};
 use crate::engine::ui::{Asker, DialogAnswer, Request, Ui};
 
+use crate::cli::input::DecideParams;
 use crate::cli::serve::lines::{self, LineDoor, LineProtocol, RpcError, RpcMessage, RpcPeer};
-use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion, check_host};
+use crate::cli::serve::question::{ClientAnswer, check_host};
 
 const METHODS: &[&str] = &["hookrun/hello", "hookrun/decide", "hookrun/cancel"];
 
@@ -32,40 +32,6 @@ struct HelloParams {
     messages: bool,
     /// The client's identification, for the log.
     client: Option<Value>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct DecideParams<'l> {
-    host: Option<String>,
-    event: Option<String>,
-    #[serde(borrow)]
-    context: &'l RawValue,
-    cwd: Option<PathBuf>,
-    budget_ms: Option<u64>,
-}
-
-impl DecideParams<'_> {
-    /// The question, in the given folder or by default the server's.
-    ///
-    /// # Errors
-    /// If the host is unknown, or the context invalid.
-    pub(crate) fn question(self) -> Result<ClientQuestion, String> {
-        if let Some(host) = &self.host {
-            check_host(host)?;
-        }
-        let context = Context::parse(self.context.get()).map_err(|error| error.to_string())?;
-        Ok(ClientQuestion {
-            host: self.host,
-            event: self.event,
-            context,
-            place: match self.cwd {
-                Some(folder) => ClientPlace::Folder(folder),
-                None => ClientPlace::OfServer,
-            },
-            budget: self.budget_ms.map(Duration::from_millis),
-        })
-    }
 }
 
 /// The output and exit status of `hookrun run`.

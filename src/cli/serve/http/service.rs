@@ -12,10 +12,10 @@ use hyper::{Method, Request, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use crate::cli::input::no_event;
+use crate::cli::input::{DecideParams, no_event};
 use crate::cli::serve::decider::DecisionServer;
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion, check_host};
-use crate::cli::serve::stdio::{DecideParams, reply_json};
+use crate::cli::serve::stdio::reply_json;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Context;
 use crate::engine::event::json::{FrameState, Scanner};
