@@ -108,10 +108,8 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
             None => runner,
         }
     });
-    let budget = args
-        .budget
-        .or(request.budget())
-        .map(|whole| Budget::from(Instant::now(), whole));
+    let budget = args.budget.or(request.budget());
+    let budget = budget.map(|whole| Budget::from(Instant::now(), whole));
     let event = hooks.runner.follow_links(event);
     let mut run = hooks.runner.handle_within(&event, budget);
     run.outcome = with_complaint(run.outcome, hooks.config.complaint());
@@ -198,8 +196,7 @@ fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
         let known: Vec<&str> = config.hooks.iter().map(|hook| hook.name.as_str()).collect();
         return Err(not_loaded(name, config).unwrap_or_else(|| unknown_hook(name, &known, event)));
     }
-    config
-        .hooks
-        .retain(|hook| names.iter().any(|name| hook.is_called(name)));
+    let hooks = &mut config.hooks;
+    hooks.retain(|hook| names.iter().any(|name| hook.is_called(name)));
     Ok(())
 }

@@ -17,6 +17,7 @@ use crate::config::reader::DocumentReader;
 use crate::config::tree::{Tree, TreeEntry, TreeValue};
 use crate::config::{Position, Problem};
 use crate::engine::complaint::Complaint;
+use crate::hosts::native;
 pub use case::{
     Case, CaseResult, CaseStep, Content, End, Miss, StepInput, StepResult, Suite, SuppliedFile,
     own_failure,
@@ -47,11 +48,8 @@ pub fn read(text: &str, file: &Path) -> (Suite, Vec<Problem>) {
 /// Whether a TOML text has cases, or may have some in spite of syntax errors.
 pub fn has_cases(text: &str) -> bool {
     let (document, errors) = DeTable::parse_recoverable(text);
-    !errors.is_empty()
-        || document
-            .get_ref()
-            .iter()
-            .any(|(key, _)| key.get_ref() == "case")
+    let mut keys = document.get_ref().keys();
+    !errors.is_empty() || keys.any(|key| key.get_ref() == "case")
 }
 
 struct CaseReader<'r>(DocumentReader<'r>);
@@ -63,16 +61,10 @@ impl CaseReader<'_> {
 
     fn suite(&mut self, document: &Tree) -> Suite {
         let mut draft = SuiteDraft::default();
-        self.0.take(
-            document.entries().unwrap_or_default(),
-            TOP_KEYS,
-            "",
-            &mut draft,
-        );
-        let SuiteDraft {
-            mut suite,
-            mut defaults,
-        } = draft;
+        let entries = document.entries().unwrap_or_default();
+        self.0.take(entries, TOP_KEYS, "", &mut draft);
+        let mut suite = draft.suite;
+        let mut defaults = draft.defaults;
         defaults.meant = std::mem::take(&mut self.0.meant);
         if document.at(&["case"]).is_none() && !defaults.meant.contains(&"case") {
             let cure = "write a table `[[case]]` for each case";
@@ -112,9 +104,8 @@ impl CaseReader<'_> {
                 let cause = format!("two cases are named `{name}`; the first is at line {line}");
                 let cure = "give one of them another name; if it has rows, put a placeholder into the name";
                 let complaint = Complaint::with_cure(cause, cure);
-                self.0
-                    .problems
-                    .push(complaint.in_file(self.0.file, Some(case.at)));
+                let problem = complaint.in_file(self.0.file, Some(case.at));
+                self.0.problems.push(problem);
             } else {
                 first.insert(&case.name, case.at.line);
             }
@@ -170,22 +161,18 @@ impl CaseReader<'_> {
 
     fn values(&mut self, row: &Tree) -> Option<RowValues> {
         let mut values = RowValues::new();
-        for TreeEntry {
-            key: name,
-            at,
-            tree,
-        } in row.entries()?
-        {
+        for entry in row.entries()? {
+            let name = &entry.key;
             if !is_name(name) {
                 let cause = format!("`{name}` cannot be the name of a value");
                 let cure = "use lowercase letters, digits and `_`, beginning with a letter";
-                self.fault(*at, cause, cure);
+                self.fault(entry.at, cause, cure);
                 continue;
             }
-            let tree = if tree.at(&["times"]).is_some() {
-                self.repeated(tree)?
+            let tree = if entry.tree.at(&["times"]).is_some() {
+                self.repeated(&entry.tree)?
             } else {
-                tree.clone()
+                entry.tree.clone()
             };
             values.push((name.clone(), tree));
         }
@@ -272,15 +259,11 @@ impl CaseReader<'_> {
             let cause = format!("`{first}` and `{second}` both set the input");
             self.fault(*offset, cause, "keep one of them");
         }
-        let native = PlacedValue {
-            value: "native".to_string(),
-            at: self.0.at(offset),
-        };
         let input = draft.inputs.into_iter().next();
         Some(CaseStep {
             number,
             event: draft.event?,
-            host: draft.host.unwrap_or(native),
+            host: draft.host.unwrap_or_else(|| native::NAME.to_string()),
             hooks: draft.hooks,
             input: input.map_or(StepInput::Nothing, |(_, input, _)| input),
             files: draft.files,
@@ -296,11 +279,8 @@ impl CaseReader<'_> {
                 for token in unknown_tokens(text) {
                     let known: Vec<&str> = TOKENS.iter().map(|row| row.name).collect();
                     let cause = format!("`{token}` is not a known placeholder");
-                    self.fault(
-                        tree.offset,
-                        cause,
-                        format!("the placeholders are {}", known.join(", ")),
-                    );
+                    let cure = format!("the placeholders are {}", known.join(", "));
+                    self.fault(tree.offset, cause, cure);
                 }
             }
             TreeValue::List(items) => items.iter().for_each(|item| self.check_words(item)),

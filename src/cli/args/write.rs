@@ -74,17 +74,13 @@ impl TestArgs {
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("suites")
-    .args(["suite", "only", "coverage", "filter", "jobs"])
+    .args(["suite", "coverage", "filter", "jobs"])
     .multiple(true)
     .conflicts_with_all(["event", "file", "dialect", "budget"]))]
 pub(crate) struct SuiteArgs {
     /// Run the cases in these files and folders [default: the project's]
     #[arg(long, value_name = "PATHS", num_args = 0..)]
     pub(crate) suite: Option<Vec<PathBuf>>,
-
-    /// Run only the cases of this event; repeatable
-    #[arg(id = "only", long = "event", value_name = "EVENT")]
-    pub(crate) events: Vec<String>,
 
     /// Show what the cases do not test; with a percentage, exit with 1 if coverage is lower
     ///
@@ -110,7 +106,6 @@ impl SuiteArgs {
     /// Whether an option for suites is given.
     pub(crate) fn are_given(&self) -> bool {
         self.suite.is_some()
-            || !self.events.is_empty()
             || self.coverage.is_some()
             || self.filter.is_some()
             || self.jobs.is_some()

@@ -75,14 +75,11 @@ fn play(
         return Err(Complaint::new(cause));
     }
     let cases = loaded.selected(args);
-    if let Some(complaint) = loaded.check_selection(&cases, args) {
+    if let Some(complaint) = loaded.check_selection(&cases) {
         return Err(complaint);
     }
-    let vacuous: Vec<Problem> = cases
-        .iter()
-        .filter_map(|case| proves_nothing(case))
-        .collect();
-    streams::problems(&vacuous, &paths);
+    let vacuous = cases.iter().filter_map(|case| proves_nothing(case));
+    streams::problems(vacuous, &paths);
     let folder = suite_folder(env)?;
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let started = Instant::now();
@@ -142,11 +139,7 @@ fn proves_nothing(loaded: &LoadedCase) -> Option<Problem> {
             return None;
         }
     }
-    let hooks: Vec<_> = loaded
-        .step_hooks
-        .iter()
-        .flat_map(|step| step.registry.hooks())
-        .collect();
+    let hooks = loaded.hooks();
     if case.skip.is_some() || hooks.iter().any(|hook| hook.may_run()) {
         return None;
     }
@@ -156,10 +149,8 @@ fn proves_nothing(loaded: &LoadedCase) -> Option<Problem> {
         None => format!("no hook is bound to `{event}`"),
     };
     let cause = format!("`{}` proves nothing: {why}", case.name);
-    let complaint = Complaint::with_cure(
-        cause,
-        "add a hook for this event or, if none should run, expect `asked = []`",
-    );
+    let cure = "add a hook for this event or, if none should run, expect `asked = []`";
+    let complaint = Complaint::with_cure(cause, cure);
     Some(complaint.warning(&loaded.file, Some(case.at)))
 }
 

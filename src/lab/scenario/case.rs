@@ -39,7 +39,7 @@ pub struct CaseStep {
     pub number: Option<usize>,
     pub event: PlacedValue<String>,
     /// `native` or a dialect.
-    pub host: PlacedValue<String>,
+    pub host: String,
     /// The only hooks that run; empty for all.
     pub hooks: Vec<PlacedValue<String>>,
     pub input: StepInput,
@@ -51,9 +51,8 @@ pub struct CaseStep {
 #[derive(Debug, Clone, PartialEq)]
 pub enum StepInput {
     Nothing,
-    Context(PlacedValue<Value>),
-    /// A context, passed on unchanged.
-    Json(PlacedValue<String>),
+    /// A JSON object, as text.
+    Context(PlacedValue<String>),
     Text(String),
     /// A file's content; the path is relative to the test case file.
     File(PathBuf),

@@ -12,7 +12,7 @@ use crate::config::tree::{Tree, TreeEntry};
 use crate::config::value::KeyValue;
 use crate::config::{PlacedValue, Position};
 use crate::engine::complaint::Complaint;
-use crate::engine::outcome::{Finding, NoticeKind, Outcome, Settled};
+use crate::engine::outcome::{NoticeKind, Outcome, Settled};
 use crate::engine::run::Fate;
 
 /// A key of `expect`. A missing key accepts anything or, with the default `none`, nothing.
@@ -428,19 +428,18 @@ fn notice(outcome: &Outcome) -> Option<String> {
 
 fn findings(outcome: &Outcome) -> Option<String> {
     let mut lines = Vec::new();
-    for Finding {
-        path,
-        line,
-        level,
-        message,
-        rule,
-    } in outcome.findings.iter().map(|one| &one.finding)
-    {
-        let number = line.map(|line| format!(":{line}")).unwrap_or_default();
-        let tag = rule
-            .as_ref()
-            .map_or_else(String::new, |rule| format!(" [{rule}]"));
-        lines.push(format!("{} {path}{number} {message}{tag}", level.name()));
+    for found in &outcome.findings {
+        let finding = &found.finding;
+        let level = finding.level.name();
+        let mut line = format!("{level} {}", finding.path);
+        if let Some(number) = finding.line {
+            line.push_str(&format!(":{number}"));
+        }
+        line.push_str(&format!(" {}", finding.message));
+        if let Some(rule) = &finding.rule {
+            line.push_str(&format!(" [{rule}]"));
+        }
+        lines.push(line);
     }
     (!lines.is_empty()).then(|| lines.join("\n"))
 }

@@ -24,7 +24,7 @@ pub struct StepDraft {
     pub(super) name: Option<String>,
     pub(super) skip: Option<String>,
     pub(super) event: Option<PlacedValue<String>>,
-    pub(super) host: Option<PlacedValue<String>>,
+    pub(super) host: Option<String>,
     pub(super) hooks: Vec<PlacedValue<String>>,
     pub(super) env: Vec<(String, String)>,
     pub(super) files: Vec<SuppliedFile>,
@@ -87,7 +87,7 @@ const EVENT: KeyRow<StepDraft> = KeyRow::key("event", KeyValue::Text, "required,
     |case, key| key.text().map(|event| case.event = Some(key.placed(event.to_string()))));
 #[rustfmt::skip]
 const HOST: KeyRow<StepDraft> = KeyRow::key("host", KeyValue::OneOf(dialect_names), "\"native\"", "the dialect of the event and the reply",
-    |case, key| key.word().map(|host| case.host = Some(host)));
+    |case, key| key.word().map(|host| case.host = Some(host.value)));
 #[rustfmt::skip]
 const HOOK: KeyRow<StepDraft> = KeyRow::key("hook", KeyValue::Texts, "all", "run only these hooks, as with `test --hook`",
     |case, key| some_names(key).map(|hooks| case.hooks = hooks));
@@ -146,19 +146,19 @@ fn add_input(case: &mut StepDraft, key: &Setting<'_, '_>, input: StepInput) {
 }
 
 fn set_context(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    let input = match (key.tree.text(), key.tree.entries()) {
+    let text = match (key.tree.text(), key.tree.entries()) {
         (Some(text), _) => {
             let parsed = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text);
             parsed.map_err(|error| {
                 let cause = format!("`context` is not a JSON object: {error}");
                 Complaint::with_cure(cause, "fix it; to send other text, use `stdin`")
             })?;
-            StepInput::Json(key.placed(text.to_string()))
+            text.to_string()
         }
-        (None, Some(_)) => StepInput::Context(key.placed(key.tree.to_json())),
+        (None, Some(_)) => key.tree.to_json().to_string(),
         (None, None) => return Err(key.wrong()),
     };
-    add_input(case, key, input);
+    add_input(case, key, StepInput::Context(key.placed(text)));
     Ok(())
 }
 
@@ -191,14 +191,11 @@ pub const FILE_KEYS: &[KeyRow<Option<PathBuf>>] = &[
 
 /// Reads a file to create, from a text or a table; `None` if it has a mistake.
 fn read_file_entry(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<SuppliedFile> {
-    let TreeEntry {
-        key: path,
-        at,
-        tree,
-    } = entry;
+    let path = &entry.key;
+    let tree = &entry.tree;
     if !is_file_path(path) {
         let cause = format!("`{path}` is not the path of a file in the case's folder");
-        reader.fault(*at, cause, "write a relative path without `..`");
+        reader.fault(entry.at, cause, "write a relative path without `..`");
         return None;
     }
     let before = reader.problems.len();

@@ -133,22 +133,11 @@ pub struct TokenRow {
     folder: fn(&CaseFolders) -> &Path,
 }
 
+#[rustfmt::skip]
 pub const TOKENS: &[TokenRow] = &[
-    TokenRow {
-        name: "{case.folder}",
-        about: "the case's working folder",
-        folder: |folders| &folders.work,
-    },
-    TokenRow {
-        name: "{case.home}",
-        about: "the case's home folder",
-        folder: |folders| &folders.home,
-    },
-    TokenRow {
-        name: "{suite.folder}",
-        about: "the folder of the test case file",
-        folder: |folders| &folders.suite,
-    },
+    TokenRow { name: "{case.folder}", about: "the case's working folder", folder: |folders| &folders.work },
+    TokenRow { name: "{case.home}", about: "the case's home folder", folder: |folders| &folders.home },
+    TokenRow { name: "{suite.folder}", about: "the folder of the test case file", folder: |folders| &folders.suite },
 ];
 
 #[derive(Debug, Clone)]
@@ -165,6 +154,14 @@ impl CaseFolders {
 
     pub fn fill_pattern(&self, text: &str) -> String {
         self.replaced(text, regex::escape)
+    }
+
+    /// Fills a JSON text.
+    pub fn fill_json(&self, text: &str) -> String {
+        self.replaced(text, |path| {
+            let quoted = Value::from(path).to_string();
+            quoted[1..quoted.len() - 1].to_string()
+        })
     }
 
     pub fn fill_value(&self, value: &Value) -> Value {
@@ -211,9 +208,7 @@ pub(super) fn unknown_tokens(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices('{') {
         let rest = &text[at..];
-        let is_ours = ["{case.", "{suite."]
-            .iter()
-            .any(|start| rest.starts_with(start));
+        let is_ours = rest.starts_with("{case.") || rest.starts_with("{suite.");
         let Some(end) = rest.find('}').filter(|_| is_ours) else {
             continue;
         };

@@ -323,11 +323,7 @@ fn nothing_to_run_is_no_success() {
     suite(&none, &["gone"]).exits(2).says("cannot read `gone`");
 
     let some = guarded(&case("x", "bad", "decision = 'block'"));
-    for filter in [
-        ["--filter", "y"],
-        ["--event", "session.end"],
-        ["--hook", "10-gard.sh"],
-    ] {
+    for filter in [["--filter", "y"], ["--hook", "10-gard.sh"]] {
         suite(&some, &filter)
             .exits(2)
             .says("no case matches the selection (1 in all)");
@@ -361,10 +357,9 @@ fn options_for_one_event_are_rejected_beside_a_suite() {
 #[test]
 fn options_for_a_suite_are_rejected_beside_one_event() {
     let some = guarded(&case("x", "bad", "decision = 'block'"));
-    let options: [&[&str]; 5] = [
+    let options: [&[&str]; 4] = [
         &["--coverage"],
         &["--coverage=4"],
-        &["--event", "tool.pre"],
         &["--filter", "x"],
         &["--jobs", "2"],
     ];

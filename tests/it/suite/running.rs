@@ -95,7 +95,7 @@ fn other_hooks_can_be_put_in_the_place_of_those_around_the_cases() {
 }
 
 #[test]
-fn filters_choose_by_name_hook_and_event() {
+fn filters_choose_by_name_and_hook() {
     let cases = case("a Bad one", "bad", "decision = 'block'")
         + &case("a good one", "good", "decision = 'allow'")
         + "[[case]]\nname = 'the end'\nevent = 'SessionEnd'\nhost = 'claude'\nexpect = { decision = 'allow' }\n";
@@ -106,8 +106,6 @@ fn filters_choose_by_name_hook_and_event() {
         of(&["--filter", "(?i)^a bad|END$"]),
         ["a Bad one", "the end"]
     );
-    assert_eq!(of(&["--event", "session.end"]), ["the end"]);
-    assert_eq!(of(&["--event", "sessionend"]), ["the end"]);
     assert_eq!(of(&["--hook", "10-guard.sh"]), ["a Bad one", "a good one"]);
     assert_eq!(
         of(&["--hook", "10-guard.sh", "--filter", "good"]),
@@ -338,31 +336,11 @@ fn a_case_that_asks_nobody_proves_nothing() {
 }
 
 #[test]
-fn an_event_is_chosen_by_any_of_its_names() {
-    let sandbox = guarded(&case("x", "bad", "decision = 'block'"));
-    for name in ["tool.pre", "TOOL.PRE", "PreToolUse", "BeforeTool"] {
-        suite(&sandbox, &["--event", name])
-            .exits(0)
-            .prints("ok: 1 case");
-    }
-    suite(&sandbox, &["--event", "session.end"])
-        .exits(2)
-        .says("no case matches the selection (1 in all)");
-    for name in ["tol.pre", "PreTolUse", "zzz"] {
-        let ran = suite(&sandbox, &["--event", "tool.pre", "--event", name]);
-        ran.exits(2)
-            .says(&format!("unknown event `{name}`"))
-            .says("`hookrun events` lists all events");
-    }
-}
-
-#[test]
 fn test_alone_plays_the_suite_and_so_does_every_option_of_a_suite() {
     let sandbox = guarded(&case("no bad", "bad", "decision = 'block'"));
     for more in [
         &[][..],
         &["--coverage"],
-        &["--event", "tool.pre"],
         &["--filter", "bad"],
         &["--jobs", "1"],
         &["--hook", "10-guard.sh"],

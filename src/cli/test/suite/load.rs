@@ -8,10 +8,12 @@ use crate::config::{Choice, Config, ConfigScope, Environment, Position, Problem,
 use crate::engine::complaint::{self, Complaint};
 use crate::engine::hook::{Background, Hook, Lives};
 use crate::engine::registry::Registry;
-use crate::hosts::{events_called, native};
+use crate::hosts::native;
 use crate::lab::report::problems::CheckedFile;
 use crate::lab::scenario::coverage::Who;
 use crate::lab::scenario::{self, Case, CaseStep, PlacedValue, StepInput, Suite};
+
+use serde_json::{Map, Value};
 
 use super::find::{CaseFile, hooks_around};
 use crate::cli::args::{SourceArgs, TestArgs};
@@ -38,8 +40,6 @@ pub(super) struct StepHooks {
     pub(super) tested: Arc<TestedHooks>,
     /// The hooks of its event, or the hooks that the step names.
     pub(super) registry: Registry,
-    /// The possible canonical events of the step.
-    events: Vec<String>,
 }
 
 #[derive(Debug, Default)]
@@ -111,9 +111,8 @@ impl SuiteLoader<'_> {
             return;
         };
         let folder = file.parent().unwrap_or(file);
-        let folder = folder
-            .canonicalize()
-            .unwrap_or_else(|_| folder.to_path_buf());
+        let whole = folder.canonicalize();
+        let folder = whole.unwrap_or_else(|_| folder.to_path_buf());
         for case in suite.cases {
             let mut step_hooks = Vec::new();
             for step in &case.steps {
@@ -191,7 +190,7 @@ impl SuiteLoader<'_> {
             self.problem(complaint.in_file(file, None));
             return None;
         }
-        let request = EventRequest::new(&step.event.value, &step.host.value);
+        let request = EventRequest::new(&step.event.value, &step.host);
         if let Err(complaint) = request.check(config) {
             self.fault(file, step.event.at, complaint);
             return None;
@@ -217,19 +216,16 @@ impl SuiteLoader<'_> {
         let registry = Registry::loaded(bound.into_iter().cloned(), config.catalog.clone());
         Some(StepHooks {
             registry,
-            events,
             tested: Arc::clone(&tested),
         })
     }
 
     /// Reports misspelled keys of a context, without which the case would test another event.
     fn check_context(&mut self, file: &Path, step: &CaseStep, events: &[String], config: &Config) {
-        let (context, at) = match &step.input {
-            StepInput::Context(value) => (value.value.as_object().cloned(), value.at),
-            StepInput::Json(text) => (serde_json::from_str(&text.value).ok(), text.at),
-            StepInput::Nothing | StepInput::Text(_) | StepInput::File(_) => return,
+        let StepInput::Context(text) = &step.input else {
+            return;
         };
-        if step.host.value != native::NAME {
+        if step.host != native::NAME {
             return;
         }
         let mut known = Vec::new();
@@ -238,16 +234,14 @@ impl SuiteLoader<'_> {
                 known.extend(spec.context.iter().map(|key| key.name.as_ref()));
             }
         }
-        let context = context.unwrap_or_default();
+        let context: Map<String, Value> = serde_json::from_str(&text.value).unwrap_or_default();
         let own = [native::NAMES_EVENT_BY, "action", "raw"];
-        let keys = context
-            .keys()
-            .map(String::as_str)
-            .filter(|key| !own.contains(key));
+        let keys = context.keys().map(String::as_str);
+        let keys = keys.filter(|key| !own.contains(key));
         for (key, meant) in complaint::near_misses(keys, known.into_iter()) {
             let cause = format!("`{}` has no key `{key}`", step.event.value);
             let help = format!("did you mean `{meant}`? To send it as written, use `stdin`");
-            self.fault(file, at, Complaint::with_cure(cause, help));
+            self.fault(file, text.at, Complaint::with_cure(cause, help));
         }
     }
 }
@@ -276,16 +270,11 @@ impl LoadedSuite {
         let mut cases: Vec<&LoadedCase> = self.cases.iter().collect();
         if let Some(first) = args.suite.first {
             let files = cases.chunk_by(|one, next| one.file == next.file);
-            cases = files
-                .flat_map(|file| &file[..first.min(file.len())])
-                .copied()
-                .collect();
+            let firsts = files.flat_map(|file| &file[..first.min(file.len())]);
+            cases = firsts.copied().collect();
         }
         if let Some(filter) = &args.suite.filter {
             cases.retain(|loaded| filter.is_match(&loaded.case.name));
-        }
-        if !args.suite.events.is_empty() {
-            cases.retain(|loaded| loaded.is_of_event(&args.suite.events));
         }
         if !args.hook.is_empty() {
             cases.retain(|loaded| loaded.may_run(&args.hook));
@@ -293,23 +282,8 @@ impl LoadedSuite {
         cases
     }
 
-    /// Why no case, or not the intended one, is selected.
-    pub(super) fn check_selection(
-        &self,
-        cases: &[&LoadedCase],
-        args: &TestArgs,
-    ) -> Option<Complaint> {
-        for name in &args.suite.events {
-            let mut configs = self.tested.iter().map(|tested| &tested.config);
-            let is_declared = configs.any(|config| config.catalog.find(name).is_ok());
-            if !is_declared && events_called(name).is_empty() {
-                let cause = format!("unknown event `{name}`");
-                return Some(Complaint::with_cure(
-                    cause,
-                    "`hookrun events` lists all events",
-                ));
-            }
-        }
+    /// Why no case is selected.
+    pub(super) fn check_selection(&self, cases: &[&LoadedCase]) -> Option<Complaint> {
         if !cases.is_empty() {
             return None;
         }
@@ -319,17 +293,15 @@ impl LoadedSuite {
         }
         let all = self.cases.len();
         let cause = format!("no case matches the selection ({all} in all)");
-        let help = "check --filter, --hook and --event";
+        let help = "check --filter and --hook";
         Some(Complaint::with_cure(cause, help))
     }
 }
 
 impl LoadedCase {
-    fn hooks(&self) -> Vec<Arc<Hook>> {
-        self.step_hooks
-            .iter()
-            .flat_map(|step| step.registry.hooks())
-            .collect()
+    pub(super) fn hooks(&self) -> Vec<Arc<Hook>> {
+        let steps = self.step_hooks.iter();
+        steps.flat_map(|step| step.registry.hooks()).collect()
     }
 
     /// Whether a process of its hooks may outlive it.
@@ -340,28 +312,14 @@ impl LoadedCase {
     }
 
     fn may_run(&self, names: &[String]) -> bool {
-        self.hooks()
-            .iter()
-            .any(|hook| names.iter().any(|name| hook.is_called(name)))
-    }
-
-    fn is_of_event(&self, names: &[String]) -> bool {
-        let mut events = self.step_hooks.iter().flat_map(|step| &step.events);
-        events.any(|event| names.iter().any(|name| names_event(name, event)))
+        let mut hooks = self.hooks().into_iter();
+        hooks.any(|hook| names.iter().any(|name| hook.is_called(name)))
     }
 }
 
-/// Whether `--hook` and `--event` select a hook.
+/// Whether `--hook` selects a hook.
 pub(super) fn is_selected(who: &Who, args: &TestArgs) -> bool {
-    let events = &args.suite.events;
-    if !events.is_empty() && !events.iter().any(|name| names_event(name, &who.event)) {
-        return false;
-    }
     args.hook.is_empty() || args.hook.iter().any(|name| who.is_called(name))
-}
-
-fn names_event(name: &str, event: &str) -> bool {
-    name.eq_ignore_ascii_case(event) || events_called(name).contains(&event)
 }
 
 pub(crate) fn unknown_hook(name: &str, known: &[&str], event: &str) -> Complaint {

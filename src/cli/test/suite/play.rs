@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -38,6 +39,9 @@ const SETUP_LIMIT: Duration = Duration::from_secs(60);
 
 const SEARCH: &str = "/usr/local/bin:/usr/bin:/bin";
 
+/// The results of the cases that have ended.
+type Board = Mutex<Vec<Option<CaseResult>>>;
+
 type CaseError<T> = std::result::Result<T, String>;
 
 #[derive(Debug)]
@@ -47,13 +51,6 @@ pub(super) struct SuitePlayer<'c> {
     pub(super) env: &'c Environment,
     pub(super) root: &'c Path,
     pub(super) jobs: usize,
-}
-
-struct Board {
-    next: usize,
-    bad: usize,
-    results: Vec<Option<CaseResult>>,
-    played: usize,
 }
 
 /// Creates the suite's folder, with a `bin` in which hooks find hookrun.
@@ -71,16 +68,12 @@ pub(super) fn suite_folder(env: &Environment) -> Result<TempDir> {
 impl SuitePlayer<'_> {
     /// Runs all `cases`. Returns the results in their order.
     pub(super) fn play_all(&self, cases: &[&LoadedCase]) -> Vec<CaseResult> {
-        let board = Mutex::new(Board {
-            next: 0,
-            bad: 0,
-            results: cases.iter().map(|_| None).collect(),
-            played: 0,
-        });
+        let next = AtomicUsize::new(0);
+        let board: Board = Mutex::new(cases.iter().map(|_| None).collect());
         thread::scope(|scope| {
             for _ in 0..self.jobs.min(cases.len()) {
                 let thread = thread::Builder::new().name("hookrun-case".to_string());
-                if let Err(error) = thread.spawn_scoped(scope, || self.work(cases, &board)) {
+                if let Err(error) = thread.spawn_scoped(scope, || self.work(cases, &next, &board)) {
                     tracing::warn!(%error, "no thread for cases");
                 }
             }
@@ -88,35 +81,31 @@ impl SuitePlayer<'_> {
         let board = board.into_inner().unwrap_or_else(PoisonError::into_inner);
         streams::progress("");
         let mut results = Vec::new();
-        for (case, result) in cases.iter().zip(board.results) {
+        for (case, result) in cases.iter().zip(board) {
             results.push(result.unwrap_or_else(|| ended(case, End::NotRun)));
         }
         results
     }
 
     /// Runs cases until none is left; called by each thread.
-    fn work(&self, cases: &[&LoadedCase], board: &Mutex<Board>) {
+    fn work(&self, cases: &[&LoadedCase], next: &AtomicUsize, board: &Board) {
         let mut kept = None;
-        loop {
-            let number = {
-                let mut board = locked(board);
-                if board.next >= cases.len() || self.abort.times_raised() > 0 {
-                    return;
-                }
-                board.next += 1;
-                board.next - 1
+        while self.abort.times_raised() == 0 {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(case) = cases.get(number) else {
+                return;
             };
-            let result = self.play(cases[number], number, &mut kept);
-            let mut board = locked(board);
+            let result = self.play(case, number, &mut kept);
             if result.end.is_bad() {
-                board.bad += 1;
                 streams::progress(&format!("FAILED: {}\n", plain(&result.name)));
             }
-            board.played += 1;
-            let Board { played, bad, .. } = &*board;
+            let mut board = locked(board);
+            board[number] = Some(result);
+            let ended = board.iter().flatten();
+            let played = ended.clone().count();
+            let bad = ended.filter(|result| result.end.is_bad()).count();
             let all = cases.len();
             streams::progress(&format!("{played}/{all} cases, {bad} failed"));
-            board.results[number] = Some(result);
         }
     }
 
@@ -201,12 +190,11 @@ impl SuitePlayer<'_> {
     ) -> CaseError<StepResult> {
         workspace.prepare(&step.files, &step.setup, self.abort)?;
         let config = &hooks.tested.config;
-        let request = EventRequest::new(&step.event.value, &step.host.value);
+        let request = EventRequest::new(&step.event.value, &step.host);
         let folders = &workspace.folders;
         let bytes = match &step.input {
             StepInput::Nothing => request.least(config).into_bytes(),
-            StepInput::Context(value) => folders.fill_value(&value.value).to_string().into_bytes(),
-            StepInput::Json(text) => folders.fill(&text.value).into_bytes(),
+            StepInput::Context(text) => folders.fill_json(&text.value).into_bytes(),
             StepInput::Text(text) => folders.fill(text).into_bytes(),
             StepInput::File(path) => {
                 let bytes = read_source(folders, path)
@@ -220,7 +208,7 @@ impl SuitePlayer<'_> {
         let context = Context::from_bytes(bytes);
         let mut result = StepResult {
             event: step.event.value.clone(),
-            host: step.host.value.clone(),
+            host: step.host.clone(),
             run: None,
             outcome: Outcome::default(),
             reply: Reply::default(),
@@ -238,9 +226,8 @@ impl SuitePlayer<'_> {
         let runner = self
             .runner
             .elsewhere(hooks.registry.clone(), &workspace.env, project);
-        let budget = request
-            .budget()
-            .map(|whole| Budget::from(Instant::now(), whole));
+        let budget = request.budget();
+        let budget = budget.map(|whole| Budget::from(Instant::now(), whole));
         let run = runner.handle_within(&hosted.event, budget);
         result.reply = reply_to(hosted.binding, &run.outcome);
         result.outcome = run.outcome.clone();
@@ -262,11 +249,8 @@ fn read_source(folders: &CaseFolders, path: &Path) -> CaseError<Vec<u8>> {
 }
 
 fn ended(loaded: &LoadedCase, end: End) -> CaseResult {
-    let event = loaded
-        .case
-        .steps
-        .first()
-        .map(|step| step.event.value.clone());
+    let first = loaded.case.steps.first();
+    let event = first.map(|step| step.event.value.clone());
     CaseResult {
         file: loaded.file.clone(),
         name: loaded.case.name.clone(),
@@ -282,12 +266,9 @@ fn ended(loaded: &LoadedCase, end: End) -> CaseResult {
 /// and removing them takes as long as a small shell hook.
 struct CaseTree {
     root: PathBuf,
-    /// The folders in which hookrun creates none.
-    made: Vec<PathMark>,
+    /// The marks of the folders in which hookrun creates none.
+    made: [Option<[i64; 3]>; 4],
 }
-
-/// A path with the identity of its file and the time of its last change; `None` without a file.
-type PathMark = (PathBuf, Option<[i64; 3]>);
 
 /// The working directory, `HOME`, `TMPDIR` and state of a case, and how deep hookrun itself creates
 /// folders in each: `hookrun/sessions/SESSION/HOOK`.
@@ -303,18 +284,15 @@ impl CaseTree {
         for (name, _) in FOLDERS {
             builder.create(root.join(name))?;
         }
-        let folders = ["work", "home", "tmp", "."].map(|name| root.join(name));
-        Ok(CaseTree {
-            root,
-            made: folders.map(|path| (path.clone(), times(&path))).into(),
-        })
+        let made = marks(&root);
+        Ok(CaseTree { root, made })
     }
 
     /// Whether the case left only folders that hookrun created. The marks also differ after changes
     /// of times, owners and attributes.
     fn is_as_made(&self) -> bool {
         let entries = fs::read_dir(&self.root).map_or(0, Iterator::count);
-        self.made.iter().all(|(path, made)| times(path) == *made)
+        marks(&self.root) == self.made
             && entries == FOLDERS.len()
             && is_private(&self.root)
             && FOLDERS
@@ -323,16 +301,17 @@ impl CaseTree {
     }
 }
 
-/// The file at a path, and the time of its last change.
-fn times(path: &Path) -> Option<[i64; 3]> {
-    let meta = path.symlink_metadata().ok()?;
-    Some([meta.ino().cast_signed(), meta.ctime(), meta.ctime_nsec()])
+/// Which folder each is, and the time of its last change.
+fn marks(root: &Path) -> [Option<[i64; 3]>; 4] {
+    ["work", "home", "tmp", "."].map(|name| {
+        let meta = root.join(name).symlink_metadata().ok()?;
+        Some([meta.ino().cast_signed(), meta.ctime(), meta.ctime_nsec()])
+    })
 }
 
 fn is_private(folder: &Path) -> bool {
-    folder
-        .symlink_metadata()
-        .is_ok_and(|meta| meta.is_dir() && meta.mode() & 0o7777 == PRIVATE)
+    let meta = folder.symlink_metadata();
+    meta.is_ok_and(|meta| meta.is_dir() && meta.mode() & 0o7777 == PRIVATE)
 }
 
 /// Whether a folder is private and contains only private folders, at most `levels` deep, and the
@@ -349,9 +328,8 @@ fn is_unused(folder: &Path, levels: usize) -> bool {
         if levels > 0 && is_unused(&path, levels - 1) {
             continue;
         }
-        let is_empty = entry
-            .metadata()
-            .is_ok_and(|it| it.is_file() && it.len() == 0);
+        let meta = entry.metadata();
+        let is_empty = meta.is_ok_and(|meta| meta.is_file() && meta.len() == 0);
         if levels != 2 || entry.file_name() != SWEPT || !is_empty {
             return false;
         }
@@ -420,10 +398,6 @@ impl Workspace {
     }
 
     fn create(&self, path: &Path, file: &SuppliedFile) -> CaseError<()> {
-        let leaves = path.components().any(|part| part == Component::ParentDir);
-        if leaves || !path.starts_with(&self.tree.root) {
-            return Err("it is outside the case's folders".to_string());
-        }
         if path.metadata().is_ok_and(|meta| !meta.is_file()) {
             // Writing to a pipe would wait for a reader.
             return Err("it already exists and is not a regular file".to_string());
