@@ -6,7 +6,7 @@ use std::io::{self, BufReader};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use serde::de::IgnoredAny;
@@ -29,6 +29,7 @@ const LEAVING: Duration = Duration::from_secs(10);
 /// The error code if hookrun cannot decide now.
 pub(crate) const UNAVAILABLE: i64 = -32003;
 
+/// A request while its thread holds it.
 #[derive(Debug)]
 struct OpenRequest {
     /// `None` for a notification. Clients may reuse an id.
@@ -36,47 +37,11 @@ struct OpenRequest {
     cancel: Option<Abort>,
 }
 
-#[derive(Debug, Default)]
-struct OpenRequests {
-    open: Mutex<Vec<Arc<OpenRequest>>>,
-    ended: Condvar,
-}
-
-impl OpenRequests {
-    fn begin(&self, request: OpenRequest) -> Arc<OpenRequest> {
-        let request = Arc::new(request);
-        locked(&self.open).push(Arc::clone(&request));
-        request
-    }
-
-    fn end(&self, request: &Arc<OpenRequest>) {
-        locked(&self.open).retain(|open| !Arc::ptr_eq(open, request));
-        self.ended.notify_all();
-    }
-
-    /// Cancels the decisions that `is_meant` selects.
-    fn cancel(&self, is_meant: impl Fn(&OpenRequest) -> bool) {
-        let open = locked(&self.open);
-        let meant = open.iter().filter(|request| is_meant(request));
-        meant
-            .filter_map(|request| request.cancel.as_ref())
-            .for_each(Abort::raise);
-    }
-
-    fn end_all(&self) {
-        self.cancel(|_| true);
-        let open = locked(&self.open);
-        let _ended = self
-            .ended
-            .wait_timeout_while(open, LEAVING, |open| !open.is_empty());
-    }
-}
-
 #[derive(Clone)]
 pub(crate) struct LineDoor {
     pub(crate) decider: Arc<DecisionServer>,
     pub(crate) peer: Arc<RpcPeer>,
-    requests: Arc<OpenRequests>,
+    requests: Arc<Mutex<Vec<Weak<OpenRequest>>>>,
 }
 
 pub(crate) trait LineProtocol {
@@ -122,7 +87,11 @@ impl LineDoor {
             }
         }
         self.peer.close();
-        self.requests.end_all();
+        self.cancel_each(|_| true);
+        let until = Instant::now() + LEAVING;
+        while self.decider.deciding() > 0 && Instant::now() < until {
+            std::thread::sleep(LOOK_EVERY);
+        }
         self.decider.end_sessions();
     }
 
@@ -158,10 +127,20 @@ impl LineDoor {
     }
 
     pub(crate) fn cancel(&self, id: &RawValue) {
-        self.requests.cancel(|request| {
+        self.cancel_each(|request| {
             let known = request.id.as_ref();
             known.is_some_and(|known| known.get() == id.get())
         });
+    }
+
+    /// Cancels the decisions that `is_meant` selects.
+    fn cancel_each(&self, is_meant: impl Fn(&OpenRequest) -> bool) {
+        let open = locked(&self.requests);
+        for request in open.iter().filter_map(Weak::upgrade) {
+            if let Some(cancel) = request.cancel.as_ref().filter(|_| is_meant(&request)) {
+                cancel.raise();
+            }
+        }
     }
 
     /// Decides, on a separate thread if it may have to wait, and encodes the answer with `encode`.
@@ -182,21 +161,22 @@ impl LineDoor {
             Err(answer) => return self.send_result(id.as_deref(), encode(&answer)),
         };
         let cancel = Abort::new().ok();
-        let request = self.requests.begin(OpenRequest {
+        let request = Arc::new(OpenRequest {
             id: id.clone(),
             cancel: cancel.clone(),
         });
+        let mut open = locked(&self.requests);
+        open.retain(|request| request.strong_count() > 0);
+        open.push(Arc::downgrade(&request));
+        drop(open);
         let door = self.clone();
-        let of_thread = Arc::clone(&request);
         ready.request = id.as_ref().map(|id| id.get().to_string());
         let thread = std::thread::Builder::new().name("hookrun-decide".to_string());
         let started = thread.spawn(move || {
-            door.send_result(of_thread.id.as_deref(), encode(&ready.decide(cancel)));
+            door.send_result(request.id.as_deref(), encode(&ready.decide(cancel)));
             drop(slot);
-            door.requests.end(&of_thread);
         });
         if let Err(error) = started {
-            self.requests.end(&request);
             let why = format!("cannot start a thread: {error}");
             self.fail(id.as_deref(), RpcError::new(UNAVAILABLE, why));
         }
