@@ -4,7 +4,6 @@
 mod check;
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -354,10 +353,8 @@ fn warnings(run: &Run) -> String {
 }
 
 /// Adds the keys `branch` and `state` to a context, read from files without starting git, except for
-/// reftables; none outside a repository.
-///
-/// # Errors
-/// If HEAD cannot be read, because a rule may need the branch.
+/// reftables; none outside a repository. Fails if HEAD cannot be read, because a rule may need the
+/// branch.
 fn add_head(
     context: &mut Map<String, Value>,
     hook: &GitHook,
@@ -369,7 +366,12 @@ fn add_head(
     };
     let file = folder.join("HEAD");
     let what = format!("cannot read `{}`", file.display());
-    let mut reference = read_head(&file).map_err(failed(what))?;
+    let text = fs::read(&file).map_err(failed(what))?;
+    let text = String::from_utf8_lossy(&text);
+    // HEAD without a ref is a commit.
+    let mut reference = text
+        .strip_prefix("ref:")
+        .map(|name| name.trim().to_string());
     let mut found = SIGNS.iter().find(|(sign, _)| folder.join(sign).exists());
     if reference.as_deref() == Some(ELSEWHERE) {
         let printed = ask(cwd, &["symbolic-ref", "--quiet", "HEAD"])?;
@@ -407,17 +409,4 @@ fn find_folder(cwd: &Path, git_dir: Option<&str>) -> Option<PathBuf> {
     // In a linked worktree or a submodule, `.git` is a file that names the folder.
     let text = fs::read_to_string(&entry).ok()?;
     Some(top.join(text.strip_prefix("gitdir:")?.trim()))
-}
-
-/// HEAD's ref; `None` for a commit.
-fn read_head(file: &Path) -> io::Result<Option<String>> {
-    // Old versions of git made HEAD a link.
-    if let Ok(target) = fs::read_link(file) {
-        return Ok(Some(target.to_string_lossy().into_owned()));
-    }
-    let bytes = fs::read(file)?;
-    let text = String::from_utf8_lossy(&bytes);
-    Ok(text
-        .strip_prefix("ref:")
-        .map(|name| name.trim().to_string()))
 }
