@@ -197,11 +197,7 @@ impl<'r> Cutter<'r> {
     }
 
     /// Appends an object, from its keys as JSON and its values.
-    fn object<'v>(
-        &mut self,
-        path: &str,
-        entries: impl Iterator<Item = (String, Option<&'v str>)>,
-    ) {
+    fn object<'v>(&mut self, path: &str, entries: impl Iterator<Item = (String, Option<&'v str>)>) {
         self.kept.push('{');
         for (index, (key, value)) in entries.enumerate() {
             let name = json::string_text(&key).unwrap_or_default();

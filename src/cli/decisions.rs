@@ -413,27 +413,22 @@ impl<'a> ChosenDecisions<'a> {
     /// The decision, if it passes the filters; compares the line's head first.
     fn taken(&self, line: &DecisionLine<'_>) -> std::result::Result<Option<RunReport>, Complaint> {
         let args = self.args;
+        let event = args.event.as_ref();
+        let project = self.project.as_ref();
         let is_in_head = (args.session.is_none() || args.session == line.session)
             && args.host.as_ref().is_none_or(|host| is_of_host(line, host))
             && args.since.as_ref().is_none_or(|since| line.time >= *since)
             && args.until.as_ref().is_none_or(|until| line.time <= *until)
-            && args
-                .event
-                .as_ref()
-                .is_none_or(|event| is_called(line, event))
-            && self
-                .project
-                .as_ref()
-                .is_none_or(|project| is_of_project(line, project));
+            && event.is_none_or(|event| is_called(line, event))
+            && project.is_none_or(|project| is_of_project(line, project));
         if !is_in_head {
             return Ok(None);
         }
         let run = line.report()?;
-        let is_taken = args
-            .decision
-            .as_ref()
-            .is_none_or(|decision| *decision == run.decision)
-            && args.hook.as_ref().is_none_or(|hook| run.has_run(hook))
+        let decision = args.decision.as_ref();
+        let hook = args.hook.as_ref();
+        let is_taken = decision.is_none_or(|decision| *decision == run.decision)
+            && hook.is_none_or(|name| run.traces().any(|(hook, _)| hook.name == *name))
             && (!args.failed || run.has_failed());
         Ok(is_taken.then_some(run))
     }

@@ -43,10 +43,8 @@ pub(crate) fn explain(args: &ExplainArgs, env: &Environment, out: &mut dyn Write
         ));
     }
     let shell = dialect.and_then(|dialect| dialect.tool_of(ToolSort::Shell));
-    let tool = args
-        .tool
-        .as_deref()
-        .unwrap_or_else(|| shell.map_or("bash", |tool| tool.name));
+    let own = shell.map_or("bash", |tool| tool.name);
+    let tool = args.tool.as_deref().unwrap_or(own);
     for (key, value) in [
         ("toolName", json!(tool)),
         ("toolInput", json!({ "command": command })),

@@ -94,10 +94,8 @@ pub struct Decider {
 }
 
 impl Decider {
-    /// Decides a line's event again and compares the outcomes.
-    ///
-    /// # Errors
-    /// If the hooks cannot be loaded: every gate would be blocked.
+    /// Decides a line's event again and compares the outcomes. Fails if the hooks cannot be loaded:
+    /// every gate would be blocked.
     pub fn line(
         &mut self,
         line: &[u8],

@@ -85,9 +85,6 @@ impl DecisionLog {
     }
 
     /// Tests whether a line could be written, and leaves nothing behind.
-    ///
-    /// # Errors
-    /// Returns why not.
     pub fn check(&self) -> Result<(), KeepError> {
         let mut folders = self.folder.ancestors();
         let there = folders.find(|folder| folder.symlink_metadata().is_ok());
@@ -109,9 +106,6 @@ impl DecisionLog {
     }
 
     /// Appends a line.
-    ///
-    /// # Errors
-    /// If the folder is not private or cannot be created, or the disk is full.
     pub fn append(&self, line: &str) -> Result<(), KeepError> {
         let (mut file, mut size) = self.open()?;
         if size > 0 && size.saturating_add(line.len() as u64) > self.most_bytes {
@@ -154,9 +148,6 @@ impl DecisionLog {
 
 /// Appends a line to a recording, which is created when needed, under a lock, so that lines of any
 /// length do not mix. Its size is unlimited.
-///
-/// # Errors
-/// If the folder is missing, the path is not a file, or the disk is full.
 pub fn record(path: &Path, line: &str) -> Result<(), KeepError> {
     let (mut file, _) = open(path).map_err(about(path))?;
     // Without file locks, appending usually still works.

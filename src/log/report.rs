@@ -102,10 +102,6 @@ impl RunReport {
             || self.traces().any(|(_, trace)| trace.failure.is_some())
     }
 
-    pub fn has_run(&self, name: &str) -> bool {
-        self.traces().any(|(hook, _)| hook.name == name)
-    }
-
     /// Returns the hooks that ran, in plan order.
     pub fn traces(&self) -> impl Iterator<Item = (&HookReport, &TraceReport)> {
         let hooks = self.hooks.iter();

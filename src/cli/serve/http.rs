@@ -69,9 +69,6 @@ pub(crate) struct HttpDoor {
 
 impl HttpDoor {
     /// Opens the listeners on the command line; `None` without any.
-    ///
-    /// # Errors
-    /// If a socket or the token is unusable.
     pub(crate) fn open(
         decider: &DecisionServer,
         args: &ServeArgs,

@@ -108,10 +108,8 @@ fn hook_run(
     if hook.function {
         label(out, "runs", "a function of the embedding program")?;
     } else {
-        let set = hook
-            .set
-            .as_deref()
-            .map(|set| format!(", set {}", plain(set)));
+        let set = hook.set.as_deref().map(plain);
+        let set = set.map(|set| format!(", set {set}"));
         let layer = format!("{} layer{}", hook.layer, set.unwrap_or_default());
         label(out, "file", &format!("{} ({layer})", place(hook, paths)))?;
     }
@@ -240,9 +238,8 @@ fn difference(path: &str, old: &Value, new: &Value, out: &mut dyn Write) -> io::
     }
     if let (Value::Object(before), Value::Object(after)) = (old, new) {
         let added = after.keys().filter(|key| !before.contains_key(*key));
-        return before
-            .keys()
-            .chain(added)
+        let mut keys = before.keys().chain(added);
+        return keys
             .try_for_each(|key| difference(&format!("{path}.{key}"), &old[key], &new[key], out));
     }
     if let (Value::Array(before), Value::Array(after)) = (old, new) {
@@ -285,11 +282,8 @@ fn conclusion(run: &RunReport, paths: &Paths, out: &mut dyn Write) -> io::Result
                 _ => "a hook or hookrun itself failed, and failures block this event",
             };
             label(out, "cause", cause)?;
-            if let Some(hook) = run
-                .hooks
-                .iter()
-                .find(|hook| Some(&hook.name) == run.decided_by.as_ref())
-            {
+            let mut hooks = run.hooks.iter();
+            if let Some(hook) = hooks.find(|hook| Some(&hook.name) == run.decided_by.as_ref()) {
                 text(out, "see", &place(hook, paths))?;
             }
         }
