@@ -30,10 +30,8 @@ pub(crate) fn watcher(format: Option<CheckFormat>) -> Option<Watcher> {
         let from = shown.remove(&place).unwrap_or_default();
         match progress {
             HookProgress::Wrote(stderr) => {
-                let end = stderr
-                    .iter()
-                    .rposition(|byte| *byte == b'\n')
-                    .map_or(0, |at| at + 1);
+                let last = stderr.iter().rposition(|byte| *byte == b'\n');
+                let end = last.map_or(0, |at| at + 1);
                 let whole = stderr.get(from..end).unwrap_or_default();
                 streams::glimpse(&lines(&hook.name, &String::from_utf8_lossy(whole)));
                 shown.insert(place, from.max(end));

@@ -140,11 +140,10 @@ fn hooks(step: &RunReport, mut name: String, out: &mut dyn Write) -> io::Result<
         let line = format!("{style}{word:<6}{style:#} {hook_name}{colon}{reason_line}");
         label(out, &name, &line)?;
         name.clear();
-        for written in streams(hook)
-            .iter()
-            .filter(|written| written.text != reason_line)
-        {
-            text(out, written.stream, &written.text)?;
+        for written in streams(hook) {
+            if written.text != reason_line {
+                text(out, written.stream, &written.text)?;
+            }
         }
     }
     Ok(())
@@ -155,11 +154,9 @@ fn reason_line(hook: &HookReport) -> String {
     let trace = hook.trace.as_ref();
     let reason = trace.and_then(|trace| trace.verdict.as_ref()?.reason.as_deref());
     let failure = trace.and_then(|trace| trace.failure.as_deref());
-    let reason_line = reason
-        .or(failure)
-        .or(hook.why.as_deref())
-        .unwrap_or_default();
-    plain(reason_line.trim_end().lines().next().unwrap_or_default())
+    let message = reason.or(failure).or(hook.why.as_deref());
+    let message = message.unwrap_or_default().trim_end();
+    plain(message.lines().next().unwrap_or_default())
 }
 
 fn skipped(cases: &[CaseReport], out: &mut dyn Write) -> io::Result<()> {
@@ -183,13 +180,13 @@ fn coverage(covered: &CoverageReport, out: &mut dyn Write) -> io::Result<()> {
     } else {
         DOUBT
     };
-    let least = covered.least.filter(|_| !covered.ok);
-    let least = least
-        .map(|least| format!("; it must be at least {least}%"))
-        .unwrap_or_default();
     let line = covered.line();
     let line = line.strip_prefix("covered").unwrap_or(&line);
-    writeln!(out, "{style}covered{style:#}{line}{least}")?;
+    write!(out, "{style}covered{style:#}{line}")?;
+    if let Some(least) = covered.least.filter(|_| !covered.ok) {
+        write!(out, "; it must be at least {least}%")?;
+    }
+    writeln!(out)?;
     for gap in &covered.missing {
         let place = format!("{}:{}", plain(&gap.file), gap.line);
         let what = plain(&format!("{} ({})", gap.point, gap.event));
