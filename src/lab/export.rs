@@ -17,74 +17,41 @@ use crate::engine::harmless::{self, plain, visible};
 use crate::engine::names::hex;
 use crate::lab::report::stats::Stats;
 use crate::lab::report::style::cut;
+use crate::log::DecisionLine;
 use crate::log::report::RunReport;
-use crate::log::{DecisionLine, Subject};
 
-/// One level deep, with the same columns in every line, for DuckDB, Polars and SQLite.
-#[derive(Serialize)]
-struct FlatRow<'d> {
-    time: &'d str,
-    event: &'d str,
-    host: &'d str,
-    session: Option<&'d str>,
-    cwd: Option<&'d str>,
-    door: Option<&'d str>,
-    tool: Option<&'d str>,
-    action: Option<&'d str>,
-    command: Option<&'d str>,
-    path: Option<&'d str>,
-    decision: &'d str,
-    cause: Option<&'d str>,
-    decided_by: Option<&'d str>,
-    reason: Option<&'d str>,
-    failed: bool,
-    took_ms: f64,
-    hooks: usize,
-    slowest_hook: Option<&'d str>,
-    slowest_ms: Option<f64>,
-    trace_id: Option<&'d str>,
-    span_id: Option<&'d str>,
-}
-
-impl<'d> FlatRow<'d> {
-    fn of(line: &'d DecisionLine<'_>, run: &'d RunReport, subject: &'d Subject) -> FlatRow<'d> {
-        let slowest = run
-            .traces()
-            .max_by(|(_, one), (_, other)| one.took_ms.total_cmp(&other.took_ms));
-        FlatRow {
-            time: &line.time,
-            event: &line.event,
-            host: &line.host,
-            session: line.session.as_deref(),
-            cwd: line.cwd.as_deref(),
-            door: line.door.as_deref(),
-            tool: subject.tool_name.as_deref(),
-            action: subject
-                .action
-                .as_ref()
-                .and_then(|action| action.kind.as_deref()),
-            command: subject.command(),
-            path: subject.path(),
-            decision: &run.decision,
-            cause: run.cause.as_deref(),
-            decided_by: run.decided_by.as_deref(),
-            reason: run.reason.as_deref(),
-            failed: run.has_failed(),
-            took_ms: run.took_ms,
-            hooks: run.traces().count(),
-            slowest_hook: slowest.map(|(hook, _)| hook.name.as_str()),
-            slowest_ms: slowest.map(|(_, trace)| trace.took_ms),
-            trace_id: line.trace.as_ref().map(|trace| trace.id.as_str()),
-            span_id: line.trace.as_ref().map(|trace| trace.span.as_str()),
-        }
-    }
-}
-
-/// Writes a decision as a flat JSON line that is safe to print in a terminal.
+/// Writes a decision as a JSON line that is safe to print in a terminal: one level deep, with the same
+/// keys in every line, for DuckDB, Polars and SQLite.
 pub fn json_line(line: &DecisionLine<'_>, run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let subject = line.subject();
-    let text = serde_json::to_string(&FlatRow::of(line, run, &subject))?;
-    writeln!(out, "{}", harmless::json(&text))
+    let action = subject.action.as_ref();
+    let trace = line.trace.as_ref();
+    let traces = run.traces();
+    let slowest = traces.max_by(|(_, one), (_, other)| one.took_ms.total_cmp(&other.took_ms));
+    let row = json!({
+        "time": line.time,
+        "event": line.event,
+        "host": line.host,
+        "session": line.session,
+        "cwd": line.cwd,
+        "door": line.door,
+        "tool": subject.tool_name,
+        "action": action.and_then(|action| action.kind.as_deref()),
+        "command": subject.command(),
+        "path": subject.path(),
+        "decision": run.decision,
+        "cause": run.cause,
+        "decided_by": run.decided_by,
+        "reason": run.reason,
+        "failed": run.has_failed(),
+        "took_ms": run.took_ms,
+        "hooks": run.traces().count(),
+        "slowest_hook": slowest.map(|(hook, _)| &hook.name),
+        "slowest_ms": slowest.map(|(_, trace)| trace.took_ms),
+        "trace_id": trace.map(|trace| &trace.id),
+        "span_id": trace.map(|trace| &trace.span),
+    });
+    writeln!(out, "{}", harmless::json(&row.to_string()))
 }
 
 const PAGE: &str = include_str!("export/page.html");

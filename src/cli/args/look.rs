@@ -8,7 +8,7 @@ use crate::lab::report::CheckFormat;
 use clap::{Args, ValueEnum};
 
 use super::options::{
-    DECISIONS, HooksArgs, SourceArgs, TextFormat, dialect_or_git, dialect_or_host, duration,
+    HooksArgs, SourceArgs, TextFormat, dialect_or_git, dialect_or_host, duration,
 };
 
 #[derive(Debug, Args)]
@@ -184,7 +184,7 @@ pub(crate) struct FilterArgs {
     pub(crate) event: Option<String>,
 
     /// Only decisions with this outcome
-    #[arg(long, value_name = "DECISION", value_parser = DECISIONS)]
+    #[arg(long, value_name = "DECISION", value_parser = ["allow", "block", "ask"])]
     pub(crate) decision: Option<String>,
 
     /// Only decisions on events of this host

@@ -74,8 +74,6 @@ pub(crate) struct HooksArgs {
     pub(crate) source: SourceArgs,
 }
 
-pub(super) const DECISIONS: [&str; 3] = ["allow", "block", "ask"];
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TextFormat {
     /// For people
