@@ -19,6 +19,7 @@ use crate::engine::names::words;
 use crate::hosts::{HOSTS, find_installable, git as git_table};
 use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
+use regex::Regex;
 use serde_json::Value;
 
 use super::files::{FileWrite, WritePlan, print_idle, toml_text};
@@ -86,16 +87,16 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     })?;
     let config = Config::load(&args.place.choice(env), env, ConfigScope::All);
     let paths = Paths::from(&env.cwd);
-    let files = match &args.file {
-        Some(file) => files_in(&env.cwd.join(file)),
+    let places: Vec<PathBuf> = match &args.file {
+        Some(file) => vec![env.cwd.join(file)],
         None => {
-            let folder = config.nearest_folder();
             let files = tool.files.iter();
             files
-                .flat_map(|file| files_in(&folder.join(file)))
+                .map(|file| config.nearest_folder().join(file))
                 .collect()
         }
     };
+    let files: Vec<PathBuf> = places.iter().flat_map(|place| files_in(place)).collect();
     if files.is_empty() {
         return Err(no_files(args, &tool, env));
     }
@@ -113,25 +114,23 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     number_names(&mut imported.hooks);
     let (known, new): (Vec<_>, Vec<_>) = imported
         .hooks
-        .into_iter()
+        .iter()
         .partition(|hook| config.hooks.iter().any(|known| known.name == hook.name));
-    let mut plan = WritePlan {
-        hooks: args.place.folder(&config, env)?,
-        changes: Vec::new(),
-        hints: Vec::new(),
-    };
     if !new.is_empty() {
-        let text: Vec<String> = new.iter().map(ImportedHook::to_toml).collect();
-        let manifest = plan.hooks.with_file_name(MANIFEST);
-        plan.changes
-            .push(FileWrite::added(manifest, &text.join("\n"))?);
-        plan.hints = hints(&tool, &new);
-    }
-    if args.place.dry_run {
-        plan.show(&paths, out)?;
-    } else if !plan.changes.is_empty() {
-        plan.write_untrusted(&paths, out)?;
-        offer(env, out)?;
+        let hooks = args.place.folder(&config, env)?;
+        let text: Vec<String> = new.iter().map(|hook| hook.to_toml()).collect();
+        let manifest = hooks.with_file_name(MANIFEST);
+        let plan = WritePlan {
+            hooks,
+            changes: vec![FileWrite::added(manifest, &text.join("\n"))?],
+            hints: hints(&tool, &new),
+        };
+        if args.place.dry_run {
+            plan.show(&paths, out)?;
+        } else {
+            plan.write_untrusted(&paths, out)?;
+            offer(env, out)?;
+        }
     }
     writeln!(out, "{} imported", counted(new.len(), "hook"))?;
     for hook in known {
@@ -197,7 +196,7 @@ fn number_names(hooks: &mut [ImportedHook]) {
     }
 }
 
-fn hints(tool: &ImportTool, new: &[ImportedHook]) -> Vec<String> {
+fn hints(tool: &ImportTool, new: &[&ImportedHook]) -> Vec<String> {
     let of_git = new
         .iter()
         .any(|hook| git_table::find(&hook.event).is_some());
@@ -237,36 +236,28 @@ struct ImportedHook {
     event: String,
     /// Further keys with TOML values.
     keys: Vec<(&'static str, String)>,
+    /// The keys of `match` with TOML values.
+    filter: Vec<String>,
 }
+
+type Entry = std::result::Result<ImportedHook, String>;
 
 impl ImportSource<'_> {
     fn shown(&self) -> String {
         self.paths.show(self.file)
     }
 
-    /// Parses the file as JSON, TOML or YAML.
+    /// Parses the file as JSON or YAML.
     fn value(&self) -> Result<Value> {
         let text = self.text()?;
-        let shown = self.shown();
-        let ending = self.file.extension().unwrap_or_default();
-        let read = if ending == "toml" {
-            Tree::parse_toml(&text).map(|tree| vec![tree])
-        } else if ending == "yml" || ending == "yaml" {
-            yaml_documents(&text)
-        } else {
-            return read_value(self.file).ok_or_else(|| {
-                let cause = format!("`{shown}` is not JSON");
-                let cure =
-                    "fix its syntax; if it is YAML or TOML, rename it to end in .yaml or .toml";
-                Complaint::with_cure(cause, cure)
-            });
-        };
-        let documents = read.map_err(|SyntaxError { line, message, .. }| {
-            Complaint::with_cure(
-                format!("`{shown}`: line {line}: {message}"),
-                "fix its syntax",
-            )
-        })?;
+        if let Some(value) = read_value(self.file) {
+            return Ok(value);
+        }
+        let documents =
+            yaml_documents(&text).map_err(|SyntaxError { line, message, .. }| {
+                let cause = format!("`{}`: line {line}: {message}", self.shown());
+                Complaint::with_cure(cause, "fix its syntax")
+            })?;
         Ok(documents.first().map(Tree::to_json).unwrap_or_default())
     }
 
@@ -278,39 +269,28 @@ impl ImportSource<'_> {
 }
 
 /// A command line with relative programs and scripts resolved from the project.
-fn anchored(line: &str, folder: &str) -> std::result::Result<String, String> {
+fn anchored(line: &str) -> std::result::Result<String, String> {
     const MOST_WORDS: usize = 20;
     let mut line = line.to_string();
     for _ in 0..MOST_WORDS {
         let Some(word) = relative::adrift(&line) else {
             return Ok(line);
         };
-        let path = Path::new(folder).join(word.trim_start_matches("./"));
-        let path = path.display();
-        let Some((at, before)) =
-            find_word(&line, &word).filter(|(_, before)| *before != Some('\''))
-        else {
+        // A whole word; a variable in single quotes would stay as it is.
+        let form = format!(r"(?:^|[^\w/.$}}~'-])({})", regex::escape(&word));
+        let form = Regex::new(&form).expect("the word is escaped");
+        let found = form.captures(&line).and_then(|found| found.get(1));
+        let Some(range) = found.map(|word| word.range()) else {
             break;
         };
-        let anchored = match before {
-            Some('"') => format!("$HOOKRUN_PROJECT_DIR/{path}"),
-            _ => format!("\"$HOOKRUN_PROJECT_DIR\"/{path}"),
+        let project = match line[..range.start].ends_with('"') {
+            true => "$HOOKRUN_PROJECT_DIR",
+            false => "\"$HOOKRUN_PROJECT_DIR\"",
         };
-        line.replace_range(at..at + word.len(), &anchored);
+        let path = word.trim_start_matches("./");
+        line.replace_range(range, &format!("{project}/{path}"));
     }
     Err("its file paths are relative to its working directory".to_string())
-}
-
-/// The offset of a whole word in a line, and the character before it.
-fn find_word(line: &str, word: &str) -> Option<(usize, Option<char>)> {
-    for (at, _) in line.match_indices(word) {
-        let before = line[..at].chars().next_back();
-        let is_inside = before.is_some_and(|c| c.is_alphanumeric() || "/._-$}~".contains(c));
-        if !is_inside {
-            return Some((at, before));
-        }
-    }
-    None
 }
 
 impl ImportedHooks {
@@ -318,7 +298,7 @@ impl ImportedHooks {
         self.left.push((what, why.to_string()));
     }
 
-    fn take(&mut self, from: String, found: std::result::Result<ImportedHook, String>) {
+    fn take(&mut self, from: String, found: Entry) {
         let found = found.and_then(|hook| match hook.problem() {
             Some(problem) => Err(problem),
             None => Ok(hook),
@@ -342,6 +322,7 @@ impl ImportedHook {
             name: format!("{tool}-{}", plain.trim_matches('-')),
             event: event.to_string(),
             keys: vec![("command", toml_text(command))],
+            filter: Vec::new(),
         }
     }
 
@@ -349,6 +330,24 @@ impl ImportedHook {
         self.keys.retain(|(known, _)| *known != key);
         self.keys.push((key, value.into()));
         self
+    }
+
+    /// Adds a key to `match`, unless there are no values.
+    fn matching(mut self, key: &str, values: &[String]) -> ImportedHook {
+        let values: Vec<String> = values.iter().map(|value| toml_text(value)).collect();
+        match values.as_slice() {
+            [] => {}
+            [one] => self.filter.push(format!("{key} = {one}")),
+            several => self
+                .filter
+                .push(format!("{key} = [{}]", several.join(", "))),
+        }
+        self
+    }
+
+    /// Whether they run the same for the same files.
+    fn is_same(&self, other: &ImportedHook) -> bool {
+        self.event == other.event && self.keys == other.keys && self.filter == other.filter
     }
 
     fn problem(&self) -> Option<String> {
@@ -362,6 +361,9 @@ impl ImportedHook {
         let mut text = format!("# From {from}\n[[hook]]\nname = {name}\nevent = {event}\n");
         for (key, value) in &self.keys {
             text.push_str(&format!("{key} = {value}\n"));
+        }
+        if !self.filter.is_empty() {
+            text.push_str(&format!("match = {{ {} }}\n", self.filter.join(", ")));
         }
         text
     }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{ImportSource, ImportedHook, ImportedHooks};
+use super::{Entry, ImportSource, ImportedHook, ImportedHooks};
 use crate::cli::exit::Result;
 use crate::cli::files::toml_text;
 use crate::hosts::git::{self, GitHook};
@@ -11,7 +11,8 @@ use crate::hosts::git::{self, GitHook};
 /// These tools set no timeout; hookrun always has one.
 const TIMEOUT: &str = "\"10m\"";
 
-pub(super) type Entry = std::result::Result<ImportedHook, String>;
+/// The programs of npm packages can be called by name.
+const OWN_PROGRAMS: &str = "PATH=\"$PWD/node_modules/.bin:$PATH\"";
 
 /// An entry with a command that runs without a shell.
 pub(super) fn entry(
@@ -59,44 +60,6 @@ pub(super) fn others<'v>(table: &'v Value, known: &[&str]) -> Vec<&'v str> {
     keys
 }
 
-/// A hook's files, as keys of `match`.
-#[derive(Default)]
-pub(super) struct Filter {
-    pub(super) paths: Vec<String>,
-    pub(super) not: Vec<String>,
-    pub(super) types: Vec<String>,
-    /// A further key of `match`.
-    pub(super) condition: Option<String>,
-}
-
-impl Filter {
-    pub(super) fn is_empty(&self) -> bool {
-        self.paths.is_empty() && self.not.is_empty() && self.types.is_empty()
-    }
-
-    pub(super) fn put_into(&self, hook: ImportedHook) -> ImportedHook {
-        let keys = [
-            ("path", &self.paths),
-            ("not", &self.not),
-            ("type", &self.types),
-        ];
-        let mut parts = Vec::new();
-        for (key, values) in keys {
-            let values: Vec<String> = values.iter().map(|value| toml_text(value)).collect();
-            match values.as_slice() {
-                [] => {}
-                [one] => parts.push(format!("{key} = {one}")),
-                several => parts.push(format!("{key} = [{}]", several.join(", "))),
-            }
-        }
-        parts.extend(self.condition.clone());
-        if parts.is_empty() {
-            return hook;
-        }
-        hook.with("match", format!("{{ {} }}", parts.join(", ")))
-    }
-}
-
 /// A glob, or the reason why hookrun cannot match it: `!(a|b)` and the like have no equivalent.
 pub(super) fn plain_glob(glob: &str) -> std::result::Result<&str, String> {
     if glob.contains('(') || glob.starts_with('!') {
@@ -114,22 +77,7 @@ pub(super) fn husky(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> 
     let Some(at) = git::find(&name).filter(|at| at.name == name) else {
         return Ok(());
     };
-    let line = format!(
-        "PATH=\"$PWD/node_modules/.bin:$PATH\" sh -e \"$HOOKRUN_PROJECT_DIR\"/.husky/{name} \"$@\""
-    );
-    let text = source.text()?;
-    let mut commands = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with('#') && !line.contains("husky.sh"));
-    let is_lint_staged = commands
-        .next()
-        .is_some_and(|line| line.ends_with("lint-staged") && !line.contains(['&', '|', ';']));
-    if at.name == "pre-commit" && is_lint_staged && commands.next().is_none() {
-        let why = "it runs lint-staged: `hookrun import lint-staged` imports its hooks";
-        imported.leave(source.shown(), why);
-        return Ok(());
-    }
+    let line = format!("{OWN_PROGRAMS} sh -e \"$HOOKRUN_PROJECT_DIR\"/.husky/{name} \"$@\"");
     imported.take(source.shown(), Ok(entry_of_git(source, &name, at, &line)));
     Ok(())
 }
@@ -160,22 +108,12 @@ fn of_glob(source: &ImportSource<'_>, glob: &str, commands: &Value, at: &GitHook
         .iter()
         .map(|command| format!("{command} \"$@\""))
         .collect();
-    let line = format!(
-        "PATH=\"$PWD/node_modules/.bin:$PATH\"; {}",
-        lines.join(" && ")
-    );
-    let words = format!("sh -c {} sh {{files}}", shell_words::quote(&line));
-    let filter = Filter {
-        // micromatch's `matchBase`: a glob without a slash matches names in every folder.
-        paths: vec![if glob.contains('/') {
-            glob.to_string()
-        } else {
-            format!("**/{glob}")
-        }],
-        ..Filter::default()
-    };
-    let made = filter.put_into(entry(source, program, at, &words));
-    Ok(made
+    let line = format!("{OWN_PROGRAMS}; {}", lines.join(" && "));
+    // micromatch's `matchBase`: a glob without a slash matches names in every folder.
+    let folder = if glob.contains('/') { "" } else { "**/" };
+    Ok(entry(source, program, at, &line)
+        .with("shell", "true")
+        .with("files", "true")
         .with("fixes", toml_text("stage"))
-        .with("link", "[\"node_modules\"]"))
+        .matching("path", &[format!("{folder}{glob}")]))
 }

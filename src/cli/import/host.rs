@@ -1,7 +1,10 @@
 //! Hooks in the settings of agents, as `--settings` reads them.
 
+use std::path::Path;
+
 use crate::config::Severity;
 use crate::config::settings::hooks_in;
+use crate::engine::complaint::Complaint;
 use crate::engine::hook::{Background, Handler, Hook};
 use crate::hosts::find;
 use crate::hosts::rules::WantedEvents;
@@ -9,22 +12,26 @@ use crate::hosts::settings::MatcherSubject;
 use regex::Regex;
 use serde_json::Value;
 
-use super::git::Entry;
-use super::{ImportSource, ImportedHook, ImportedHooks, anchored};
+use super::{Entry, ImportSource, ImportedHook, ImportedHooks, anchored};
 use crate::cli::exit::Result;
 use crate::cli::files::toml_text;
 use crate::cli::host::command::runs_hookrun;
+use crate::cli::streams;
 
 pub(super) fn read(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> Result<()> {
-    // A file that does not parse has no hooks to report.
-    let value = source.value()?;
     if find(source.tool).is_some_and(|host| host.settings.is_none()) {
-        read_specs(source, &value, imported);
+        read_specs(source, &source.value()?, imported);
         return Ok(());
     }
     let text = source.text()?;
     let (hooks, mut problems) = hooks_in(&text, source.file, source.env, source.tool);
     problems.retain(|problem| problem.severity != Severity::Note);
+    let mut severities = problems.iter().map(|problem| problem.severity);
+    if hooks.is_empty() && severities.any(|severity| severity == Severity::Error) {
+        streams::problems(&problems, source.paths);
+        let cause = format!("no hook in `{}` can be read", source.shown());
+        return Err(Complaint::with_cure(cause, "correct the file"));
+    }
     for (hook, wanted) in hooks {
         let place = format!("{}, {}", source.shown(), hook.name);
         imported.take(place, entry(source, &hook, &wanted));
@@ -57,7 +64,7 @@ fn of_spec(host: &str, event: &str, name: &str, spec: &Value) -> Entry {
         return Err(format!("{host} has no event `{event}`"));
     }
     // The host starts it with `/bin/sh -c`.
-    let mut entry = ImportedHook::new(host, name, event, &anchored(command, "")?)
+    let mut entry = ImportedHook::new(host, name, event, &anchored(command)?)
         .with("shell", "true")
         .with("dialect", toml_text(host));
     if let Some(milliseconds) = spec["timeoutMs"].as_u64() {
@@ -84,28 +91,31 @@ fn entry(source: &ImportSource<'_>, hook: &Hook, wanted: &WantedEvents) -> Entry
     let Handler::Words { words, .. } = &hook.handler else {
         return Err("it has no command".to_string());
     };
-    let (command, is_shell) = match words.as_slice() {
-        [shell, flag, line] if flag == "-c" && shell == "sh" => (anchored(line, "")?, true),
-        [shell, flag, line] if flag == "-c" && shell == "bash" => {
-            let line = anchored(line, "")?;
-            (format!("bash -c {}", shell_words::quote(&line)), false)
-        }
-        [shell, flag, _] if flag == "-c" => {
-            return Err(format!(
-                "it runs in the shell `{shell}`, which `hookrun import` does not support"
-            ));
-        }
-        words => (shell_words::join(words), false),
+    let plain = shell_words::join(words);
+    let (line, command, is_shell) = match words.as_slice() {
+        [shell, flag, line] if flag == "-c" => match shell.as_str() {
+            "sh" => (line, anchored(line)?, true),
+            "bash" => {
+                let inner = shell_words::quote(&anchored(line)?).into_owned();
+                (line, format!("bash -c {inner}"), false)
+            }
+            _ => {
+                return Err(format!(
+                    "it runs in the shell `{shell}`, which `hookrun import` does not support"
+                ));
+            }
+        },
+        _ => (&plain, plain.clone(), false),
     };
     if runs_hookrun(&command, source.env) {
         return Err("it already runs hookrun".to_string());
     }
     let host = wanted.dialect.name;
-    let mut entry = ImportedHook::new(host, &program_of(&command), wanted.event, &command);
+    let mut entry = ImportedHook::new(host, &program_of(line), wanted.event, &command)
+        .with("dialect", toml_text(host));
     if is_shell {
         entry = entry.with("shell", "true");
     }
-    entry = entry.with("dialect", toml_text(host));
     if let Some(timeout) = hook.limits.timeout {
         let timeout = format!("{}ms", timeout.as_millis()).replace("000ms", "s");
         entry = entry.with("timeout", toml_text(&timeout));
@@ -116,39 +126,35 @@ fn entry(source: &ImportSource<'_>, hook: &Hook, wanted: &WantedEvents) -> Entry
     if let Some(effect) = hook.on_failure {
         entry = entry.with("on_failure", format!("\"{}\"", effect.name()));
     }
-    if let Some(form) = matching(wanted)? {
-        entry = entry.with("match", form);
-    }
     if let Some(about) = &hook.description {
         entry = entry.with("description", toml_text(about));
     }
+    entry.filter.extend(filter(wanted)?);
     Ok(entry)
 }
 
-/// The table `match`; `None` if the hook matches every event.
-fn matching(wanted: &WantedEvents) -> std::result::Result<Option<String>, String> {
+/// The key of `match`; `None` if the hook matches every event.
+fn filter(wanted: &WantedEvents) -> std::result::Result<Option<String>, String> {
     let Some((rule, subject, own)) = &wanted.matcher else {
         return Ok(None);
     };
     if matches!(own.as_str(), "" | "*") {
         return Ok(None);
     }
-    let whole = own
-        .strip_prefix('^')
-        .and_then(|own| own.strip_suffix('$'))
-        .unwrap_or(own);
-    let whole = whole
-        .strip_prefix('(')
-        .and_then(|it| it.strip_suffix(')'))
-        .unwrap_or(whole);
-    let names: Vec<&str> = whole.split(['|', ',']).map(str::trim).collect();
+    let inner = own.strip_prefix('^').and_then(|own| own.strip_suffix('$'));
+    let inner = inner.unwrap_or(own);
+    let bare = inner.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
+    let names: Vec<&str> = bare
+        .unwrap_or(inner)
+        .split(['|', ','])
+        .map(str::trim)
+        .collect();
     let tools = wanted.dialect.tools;
-    let are_tools = names
+    let mut are_tools = names
         .iter()
-        .all(|name| tools.iter().any(|tool| tool.name == *name));
-    if *subject == MatcherSubject::Tool && are_tools {
-        let names = toml_text(&names.join("|"));
-        return Ok(Some(format!("{{ tool = {names} }}")));
+        .map(|name| tools.iter().any(|tool| tool.name == *name));
+    if *subject == MatcherSubject::Tool && are_tools.all(|is_tool| is_tool) {
+        return Ok(Some(format!("tool = {}", toml_text(&names.join("|")))));
     }
     let is_list = rule.list.is_some_and(|more| {
         own.chars()
@@ -162,7 +168,7 @@ fn matching(wanted: &WantedEvents) -> std::result::Result<Option<String>, String
     } else if rule.is_anchored {
         format!("^(?:{own})$")
     } else {
-        own.to_string()
+        own.clone()
     };
     if Regex::new(&form).is_err() {
         return Err(format!(
@@ -171,23 +177,18 @@ fn matching(wanted: &WantedEvents) -> std::result::Result<Option<String>, String
     }
     let form = toml_text(&form);
     Ok(Some(match subject {
-        MatcherSubject::Tool => format!("{{ where = {{ toolName = {form} }} }}"),
-        MatcherSubject::Command => format!("{{ command = {form} }}"),
-        MatcherSubject::Fact(key) => format!("{{ where = {{ {key} = {form} }} }}"),
+        MatcherSubject::Tool => format!("where = {{ toolName = {form} }}"),
+        MatcherSubject::Command => format!("command = {form}"),
+        MatcherSubject::Fact(key) => format!("where = {{ {key} = {form} }}"),
     }))
 }
 
 /// A name for a command line: the first file in it, else its program.
 fn program_of(line: &str) -> String {
     let words = shell_words::split(line).unwrap_or_default();
-    let words: Vec<&str> = match words.as_slice() {
-        [shell, flag, inner] if shell == "bash" && flag == "-c" => inner.split(' ').collect(),
-        words => words.iter().map(String::as_str).collect(),
-    };
-    let named = words
-        .iter()
-        .find(|word| word.contains('/'))
-        .or(words.first());
-    let name = named.and_then(|word| std::path::Path::new(word).file_stem());
+    let named = words.iter().find(|word| word.contains('/'));
+    let name = named
+        .or(words.first())
+        .and_then(|word| Path::new(word).file_stem());
     name.unwrap_or_default().to_string_lossy().into_owned()
 }

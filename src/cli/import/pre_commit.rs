@@ -4,8 +4,8 @@
 use regex::Regex;
 use serde_json::Value;
 
-use super::git::{Entry, Filter, entry, entry_of_git, items, others, text, texts};
-use super::{ImportSource, ImportedHook, ImportedHooks};
+use super::git::{entry, entry_of_git, items, others, text, texts};
+use super::{Entry, ImportSource, ImportedHook, ImportedHooks};
 use crate::cli::exit::Result;
 use crate::cli::files::toml_text;
 use crate::engine::names::words;
@@ -13,27 +13,27 @@ use crate::hosts::git::{self, Argument, Changes, GitHook};
 
 /// Top-level keys that are imported, or do not affect a run.
 const OF_FILE: &[&str] = words!(
-    "repos" "default_stages" "files" "exclude" "ci" "default_install_hook_types"
-    "default_language_version" "minimum_pre_commit_version"
+    "repos" "default_stages" "files" "exclude" "ci" "default_language_version"
+    "minimum_pre_commit_version"
 );
 
-/// Keys of a hook that are imported, or do not affect a run.
+/// Keys of a hook that runs without pre-commit.
 const OF_HOOK: &[&str] = words!(
-    "id" "name" "alias" "entry" "language" "args" "files" "exclude" "types" "types_or"
-    "pass_filenames" "always_run" "require_serial" "stages" "description" "verbose"
-    "language_version" "minimum_pre_commit_version"
+    "id" "name" "alias" "entry" "language" "args" "files" "exclude" "types" "pass_filenames"
+    "always_run" "require_serial" "stages" "description" "verbose" "language_version"
+    "minimum_pre_commit_version"
 );
 
 /// Languages without an environment. The last two are their names since 4.4.
 const OF_SYSTEM: &[&str] = &["system", "script", "unsupported", "unsupported_script"];
 
-/// A batch size that puts as many files into one call as possible.
-const SERIAL: &str = "1000000";
-
 pub(super) fn read(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> Result<()> {
     let config = source.value()?;
     for key in others(&config, OF_FILE) {
         let why = match key {
+            "default_install_hook_types" => {
+                "hooks without `stages` are imported for pre-commit only"
+            }
             "fail_fast" => "add `stop = \"first\"` to `[event.\"commit.pre\"]`",
             _ => "it has no equivalent in hookrun",
         };
@@ -41,17 +41,10 @@ pub(super) fn read(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> R
     }
     // Without stages a hook runs at every git hook that is installed, as far as its repository allows.
     let mut usual = texts(&config["default_stages"]);
-    let installed = texts(&config["default_install_hook_types"]);
-    if usual.is_empty() && !installed.is_empty() && !installed.contains(&"pre-commit") {
-        usual = installed;
-    } else if usual.is_empty() {
-        usual = vec!["pre-commit"];
-        if installed.len() > 1 {
-            let why = "hooks without `stages` are imported for pre-commit only";
-            imported.leave(
-                format!("{}, default_install_hook_types", source.shown()),
-                why,
-            );
+    if usual.is_empty() {
+        usual = texts(&config["default_install_hook_types"]);
+        if usual.is_empty() || usual.contains(&"pre-commit") {
+            usual = vec!["pre-commit"];
         }
     }
     for repo in items(&config["repos"]) {
@@ -73,7 +66,7 @@ pub(super) fn read(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> R
                 // `pre-commit run ID` runs every hook with that id.
                 let is_repeated = taken.as_ref().is_ok_and(|hook| {
                     let mut hooks = imported.hooks.iter();
-                    hooks.any(|known| known.event == hook.event && known.keys == hook.keys)
+                    hooks.any(|known| known.is_same(hook))
                 });
                 if !is_repeated {
                     imported.take(place, taken);
@@ -91,22 +84,23 @@ fn of_hook(
     hook: &Value,
     at: &GitHook,
 ) -> Entry {
-    let own = match own_command(hook, text(repo, "repo")) {
-        Some(command) => of_own(source, config, hook, at, &command)?,
-        None => None,
-    };
-    match own {
-        Some(own) if own.problem().is_none() => Ok(own),
-        _ => {
-            // Only prek has globs and hooks of its own.
-            let text = config.to_string();
-            let is_for_prek = text.contains("\"glob\":") || text.contains("\"repo\":\"builtin\"");
-            let runner = if is_for_prek { "prek" } else { "pre-commit" };
-            by_runner(source, runner, hook, at)
+    if let Some(command) = own_command(hook, text(repo, "repo")) {
+        if command.is_empty() {
+            return Err("it has no command".to_string());
+        }
+        let own = of_own(source, config, hook, at, &command);
+        if let Some(own) = own.filter(|own| own.problem().is_none()) {
+            return Ok(own);
         }
     }
+    // Only prek has globs and hooks of its own.
+    let text = config.to_string();
+    let is_for_prek = text.contains("\"glob\":") || text.contains("\"repo\":\"builtin\"");
+    let runner = if is_for_prek { "prek" } else { "pre-commit" };
+    by_runner(source, runner, hook, at)
 }
 
+/// The command line of a local hook without an environment.
 fn own_command(hook: &Value, repo: &str) -> Option<String> {
     let language = text(hook, "language");
     let needs_more = !others(hook, OF_HOOK).is_empty() || !OF_SYSTEM.contains(&language);
@@ -114,105 +108,61 @@ fn own_command(hook: &Value, repo: &str) -> Option<String> {
         return None;
     }
     let arguments = shell_words::join(texts(&hook["args"]));
-    let mut entry = text(hook, "entry").trim().to_string();
+    let entry = text(hook, "entry").trim();
     let is_script = language.ends_with("script") && !entry.starts_with(['.', '/']);
-    if is_script {
-        entry.insert_str(0, "./");
-    }
-    Some(format!("{entry} {arguments}").trim_end().to_string())
+    let folder = if is_script { "./" } else { "" };
+    let line = format!("{folder}{entry} {arguments}");
+    Some(line.trim_end().to_string())
 }
 
-/// The entry of a hook; `None` if only pre-commit can select its files.
+/// The entry of a local hook; `None` if only pre-commit can select its files.
 fn of_own(
     source: &ImportSource<'_>,
     config: &Value,
     hook: &Value,
     at: &GitHook,
     command: &str,
-) -> std::result::Result<Option<ImportedHook>, String> {
-    let id = text(hook, "id");
-    if command.is_empty() {
-        return Err("it has no command".to_string());
-    }
-    // YAML 1.1, which Python reads, has further words for false.
-    let pass_filenames = &hook["pass_filenames"];
-    let passes_files =
-        *pass_filenames != false && !["no", "off"].contains(&text(hook, "pass_filenames"));
-    if at.changes == Changes::Unknown {
-        let has_message = at.arguments.first() == Some(&Argument::MessageFile);
-        let line = match passes_files && has_message {
-            true => format!("{command} \"$1\""),
-            false => command.to_string(),
-        };
-        return Ok(Some(entry_of_git(source, id, at, &line)));
-    }
+) -> Option<ImportedHook> {
     let is_always_run = hook["always_run"] == true;
-    let Some(filter) = filter_of(config, hook).filter(|_| !(passes_files && is_always_run)) else {
-        return Ok(None);
-    };
-    let files = if passes_files { " {files}" } else { "" };
-    let mut made = entry(source, id, at, &format!("{command}{files}"));
-    if !is_always_run {
-        made = filter.put_into(made);
+    if at.changes == Changes::Unknown && !is_always_run {
+        return None;
     }
+    let passed = &hook["pass_filenames"];
+    let passes_files = *passed != false;
+    let is_known = passed.is_null() || passed.is_boolean();
+    if !is_known || passes_files && is_always_run {
+        return None;
+    }
+    let files = if passes_files { " {files}" } else { "" };
+    let mut made = entry(source, text(hook, "id"), at, &format!("{command}{files}"));
     if passes_files {
         made = made.with("fixes", toml_text("block"));
     }
+    // As many files as possible in one call.
     if passes_files && hook["require_serial"] == true {
-        made = made.with("batch", SERIAL);
+        made = made.with("batch", "1000000");
     }
-    Ok(Some(made))
+    if is_always_run {
+        return Some(made);
+    }
+    // A file must match all of them.
+    let paths = [globs_at(config, "files")?, globs_at(hook, "files")?].concat();
+    let types: Vec<&str> = texts(&hook["types"]);
+    if paths.len() > 1 || types.len() > 1 {
+        return None;
+    }
+    let not = [globs_at(config, "exclude")?, globs_at(hook, "exclude")?].concat();
+    let types: Vec<String> = types.into_iter().map(str::to_string).collect();
+    made = made.matching("path", &paths).matching("not", &not);
+    Some(made.matching("type", &types))
 }
 
-/// A hook's files; `None` if globs and types cannot express the selection.
-fn filter_of(config: &Value, hook: &Value) -> Option<Filter> {
-    let mut filter = Filter::default();
-    let own = globs_at(hook, "files")?;
-    let general = globs_at(config, "files")?;
-    filter.paths = match (own.is_empty(), general.is_empty()) {
-        (_, true) => own,
-        (true, false) => general,
-        (false, false) => return None,
-    };
-    for table in [config, hook] {
-        filter.not.extend(globs_at(table, "exclude")?);
-    }
-    // All of `types` and one of `types_or` must match. Every file is a `file`.
-    let mut types = texts(&hook["types"]);
-    types.retain(|name| *name != "file");
-    let either = texts(&hook["types_or"]);
-    let types = match (types.as_slice(), either.as_slice()) {
-        ([], either) => either,
-        ([one], []) => &[*one],
-        _ => return None,
-    };
-    for name in types {
-        let same = match *name {
-            "javascript" | "jsx" => "js",
-            "tsx" => "ts",
-            "c++" => "cpp",
-            "c#" => "csharp",
-            same => same,
-        };
-        filter.types.push(same.to_string());
-    }
-    Some(filter)
-}
-
-/// The globs of a key: a regular expression, or a table of prek's with `glob`; empty for any path,
-/// `None` for another form.
+/// The glob of a key with an expression; empty for any path, `None` for another form.
 fn globs_at(table: &Value, key: &str) -> Option<Vec<String>> {
-    let pattern = &table[key];
-    if pattern.is_object() {
-        let globs = texts(&pattern["glob"]).into_iter().map(str::to_string);
-        return others(pattern, &["glob"])
-            .is_empty()
-            .then(|| globs.collect());
+    if table[key].is_null() {
+        return Some(Vec::new());
     }
-    match text(table, key) {
-        "" => Some(Vec::new()),
-        pattern => glob_of(pattern).map(|glob| vec![glob]),
-    }
+    glob_of(table[key].as_str()?).map(|glob| vec![glob])
 }
 
 /// A hook that runs by `pre-commit run`, not in parallel, because each run locks the index.
@@ -224,12 +174,10 @@ fn by_runner(source: &ImportSource<'_>, runner: &str, hook: &Value, at: &GitHook
     let line = format!("{runner} run {id_word} --hook-stage {}", at.name);
     let made = match at.arguments.first() {
         None => entry(source, id, at, &line),
-        Some(Argument::MessageFile) => entry_of_git(
-            source,
-            id,
-            at,
-            &format!("{line} --commit-msg-filename \"$1\""),
-        ),
+        Some(Argument::MessageFile) => {
+            let line = format!("{line} --commit-msg-filename \"$1\"");
+            entry_of_git(source, id, at, &line)
+        }
         Some(_) => {
             let why = "hookrun cannot pass git's arguments to pre-commit at this stage";
             return Err(format!("{why}; keep this hook in pre-commit"));
