@@ -260,7 +260,6 @@ fn outdated(args: &OutdatedSets, env: &Environment, out: &mut dyn Write) -> Resu
         folders.push(env.cwd.clone());
     }
     let paths = Paths::from(&env.cwd);
-    let mut entries = Vec::new();
     let mut exit = ExitStatus::Yes;
     for folder in folders {
         let unreadable = format!("cannot read `{}`", folder.display());
@@ -278,19 +277,10 @@ fn outdated(args: &OutdatedSets, env: &Environment, out: &mut dyn Write) -> Resu
             } else if state == UNKNOWN && exit == ExitStatus::Yes {
                 exit = ExitStatus::CouldNot;
             }
-            if !args.json {
-                let DeclaredSet { name, rev, .. } = &set.declared;
-                let line = format!("{project}: {name} {rev}: {state}{newest}");
-                writeln!(out, "{}", plain(&line))?;
-            }
-            let newest = newest.trim_start_matches(": ");
-            let set = json_of(set, &paths);
-            entries
-                .push(json!({ "project": project, "state": state, "newest": newest, "set": set }));
+            let DeclaredSet { name, rev, .. } = &set.declared;
+            let line = format!("{project}: {name} {rev}: {state}{newest}");
+            writeln!(out, "{}", plain(&line))?;
         }
-    }
-    if args.json {
-        writeln!(out, "{:#}", json!({ "version": 1, "sets": entries }))?;
     }
     Ok(exit)
 }
