@@ -7,7 +7,7 @@ mod pre_commit;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::config::discover::MANIFEST;
@@ -111,7 +111,6 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
         (tool.read)(&source, &mut imported)?;
     }
     streams::problems(&imported.problems, &paths);
-    number_names(&mut imported.hooks);
     let (known, new): (Vec<_>, Vec<_>) = imported
         .hooks
         .iter()
@@ -174,26 +173,11 @@ fn no_files(args: &ImportArgs, tool: &ImportTool, env: &Environment) -> Complain
     let shown = file.display();
     let cause = match env.cwd.join(file).metadata() {
         Ok(_) => format!("no files in `{shown}`"),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            format!("no such file: `{shown}`")
-        }
-        Err(error) => format!("cannot read `{shown}`: {error}"),
+        Err(_) => format!("no such file: `{shown}`"),
     };
     let name = tool.name;
     let cure = format!("check the path; without one, `hookrun import {name}` looks for {usual}");
     Complaint::with_cure(cause, cure)
-}
-
-/// Numbers hooks with equal names, in the same way for each import.
-fn number_names(hooks: &mut [ImportedHook]) {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for hook in hooks {
-        let count = counts.entry(hook.name.clone()).or_default();
-        *count += 1;
-        if *count > 1 {
-            hook.name = format!("{}-{count}", hook.name);
-        }
-    }
 }
 
 fn hints(tool: &ImportTool, new: &[&ImportedHook]) -> Vec<String> {
@@ -225,6 +209,8 @@ struct ImportSource<'a> {
 #[derive(Default)]
 struct ImportedHooks {
     hooks: Vec<ImportedHook>,
+    /// How many hooks were given a name.
+    counts: BTreeMap<String, usize>,
     left: Vec<(String, String)>,
     problems: Vec<Problem>,
 }
@@ -304,7 +290,16 @@ impl ImportedHooks {
             None => Ok(hook),
         });
         match found {
-            Ok(hook) => self.hooks.push(ImportedHook { from, ..hook }),
+            Ok(hook) => {
+                // In the same way for each import.
+                let count = self.counts.entry(hook.name.clone()).or_default();
+                *count += 1;
+                let name = match *count {
+                    1 => hook.name,
+                    count => format!("{}-{count}", hook.name),
+                };
+                self.hooks.push(ImportedHook { from, name, ..hook });
+            }
             Err(why) => self.left.push((from, why)),
         }
     }
