@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 use serde_json::{Value, json};
 
-use super::files::{Becomes, FileWrite, WritePlan};
+use super::files::{Becomes, FileWrite, WritePlan, project_folder};
 use crate::cli::args::{AddedSet, OutdatedSets, SetsAction, SetsArgs, TextFormat, UpdatedSets};
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::host::files::Target;
@@ -43,7 +43,7 @@ pub(crate) fn sets(args: &SetsArgs, env: &Environment, out: &mut dyn Write) -> R
 
 fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write) -> Result {
     let file = match (args.user, &env.config_home) {
-        (false, _) => file_of_project(config),
+        (false, _) => project_folder(config).with_file_name(MANIFEST),
         (true, Some(home)) => home.join("hookrun").join(MANIFEST),
         (true, None) => return Err(Complaint::with_cure(env.why_no_home(), "set HOME")),
     };
@@ -90,18 +90,6 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
         writeln!(out, "{LOOK}")?;
     }
     Ok(ExitStatus::Yes)
-}
-
-/// The nearest project folder's `hookrun.toml`, which may not exist yet.
-fn file_of_project(config: &Config) -> PathBuf {
-    let layer = config
-        .layers
-        .iter()
-        .rfind(|layer| layer.is_own_of_project());
-    match layer.and_then(|layer| layer.manifests.first()) {
-        Some(manifest) => manifest.clone(),
-        None => config.nearest_folder().join(MANIFEST),
-    }
 }
 
 fn table(set: &DeclaredSet) -> String {
