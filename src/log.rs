@@ -315,7 +315,7 @@ impl<'l> DecisionLine<'l> {
         match serde_json::from_slice(line) {
             Ok(LineVersion { hookrun: version }) if version > VERSION => {
                 let cause = format!(
-                    "it was written by a newer version of hookrun, in format {version}, but this \
+                    "the line was written by a newer version of hookrun, in format {version}, but this \
                      version reads format {VERSION}"
                 );
                 Err(Complaint::with_cure(cause, "update hookrun"))
@@ -347,14 +347,14 @@ impl<'l> DecisionLine<'l> {
         let report: RunReport = serde_json::from_str(self.run.get()).map_err(no_record)?;
         let mut hooks = report.hooks.iter();
         match hooks.find(|hook| hook.fate == "ran" && hook.trace.is_none()) {
-            Some(hook) => Err(no_record(format!("it lacks the run of `{}`", hook.name))),
+            Some(hook) => Err(no_record(format!("the run of `{}` is missing", hook.name))),
             None => Ok(report),
         }
     }
 }
 
 pub(crate) fn no_record(problem: impl Display) -> Complaint {
-    let cause = format!("it is not a line of hookrun's decision log: {problem}");
+    let cause = format!("not a line of hookrun's decision log: {problem}");
     Complaint::with_cure(cause, "remove the line")
 }
 

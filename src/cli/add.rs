@@ -54,7 +54,7 @@ pub(super) fn plan_of(names: &[String], config: &Config, hooks: &Path) -> Result
             .find(|change| change.path.symlink_metadata().is_ok());
         if changes.iter().all(FileWrite::is_done) {
             plan.hints
-                .push(format!("{name} already exists; nothing was changed"));
+                .push(format!("`{name}` already exists, and was not changed"));
         } else if let Some(existing) = existing {
             let cause = format!("`{}` already exists", existing.path.display());
             let help = "move it away to add the built-in version; nothing was written";

@@ -56,7 +56,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Decide an event: exit 0 allows, 2 blocks
     #[command(
-        after_help = "Exit status: 0 allowed; 2 blocked, or hookrun failed. With --host git: 1 blocked; 0 allowed, or git cannot block the event.
+        after_help = "Exit status: 0 allowed, or the agent reads the block from stdout; 2 blocked, or hookrun failed; with --host git, 1 instead of 2.
 
 Examples:
   hookrun run tool.pre < event.json
@@ -157,7 +157,7 @@ Examples:
     Validate(ValidateArgs),
     /// Add starter guards with tests, and install hookrun in the agents found here
     #[command(
-        after_help = "Exit status: 0 done, or only listed; 1 the hooks or their tests failed, or you declined; 2 error. An agent may still wait for you to accept its hooks; `hookrun doctor` shows whether it calls hookrun. Every file is listed before it is written. Without a terminal, --yes is required.
+        after_help = "Exit status: 0 done, or only listed; 1 the hooks have errors, their tests failed, or you declined; 2 error. Some agents run hooks only after you accept them; `hookrun doctor` shows whether an agent calls hookrun. Every file is listed before it is written. Without a terminal, --yes is required.
 
 Examples:
   hookrun init

@@ -101,7 +101,7 @@ fn follow(
                 Err(_) if chosen.log.is_some() => continue,
                 Err(error) => {
                     let error = format!("{}: {error}", path.display());
-                    return Err(cannot_read(error));
+                    return Err(cannot_read(None, error));
                 }
             };
             for line in lines.lines() {
@@ -217,7 +217,7 @@ impl DecisionView {
         let context = line.context().and_then(|raw| Context::parse(raw).ok());
         let summary = match catalog::find(&line.event) {
             Some(spec) => spec.summary.as_ref(),
-            None if line.event.is_empty() => "no event was named",
+            None if line.event.is_empty() => "hookrun could not determine the event",
             None => "a custom event",
         };
         report.event = event_name(&line.event).into();
@@ -325,8 +325,12 @@ impl<'a> ChosenDecisions<'a> {
         };
         if args.file.is_empty() {
             let Some(folder) = env.decision_log() else {
+                let why = match env.decisions {
+                    Some(_) => "HOOKRUN_DECISIONS is `off`".to_string(),
+                    None => env.why_no_home(),
+                };
                 return Err(Complaint::with_cure(
-                    "decisions are not logged: HOOKRUN_DECISIONS is `off`, or neither HOME nor XDG_STATE_HOME is set",
+                    format!("decisions are not logged: {why}"),
                     "set HOOKRUN_DECISIONS to a folder, or name a recording: `--file FILE`",
                 ));
             };
@@ -365,12 +369,14 @@ impl<'a> ChosenDecisions<'a> {
         let ahead: Vec<_> = opened.by_ref().take(of_log).collect();
         let mut raw = Vec::new();
         for (file, lines) in files.iter().zip(ahead.into_iter().chain(opened)) {
-            let mut lines = lines.map_err(cannot_read)?;
+            let mut lines = lines.map_err(|error| cannot_read(self.log.as_ref(), error))?;
             while !streams::has_reader_left() {
                 let number = match lines.next_line(&mut raw) {
                     Ok(None) => break,
                     Ok(Some(number)) => number,
-                    Err(error) if error.line.is_none() => return Err(cannot_read(error)),
+                    Err(error) if error.line.is_none() => {
+                        return Err(cannot_read(self.log.as_ref(), error));
+                    }
                     Err(error) => {
                         self.skip(&error, paths);
                         continue;
@@ -389,7 +395,7 @@ impl<'a> ChosenDecisions<'a> {
             }
         }
         if self.skipped > MOST_PROBLEMS {
-            let more = counted(self.skipped - MOST_PROBLEMS, "similar line");
+            let more = counted(self.skipped - MOST_PROBLEMS, "more line");
             streams::remark(&format!("skipped {more}\n"));
         }
         Ok(())
@@ -482,9 +488,11 @@ pub(crate) fn project(env: &Environment) -> PathBuf {
     Config::load(&Choice::default(), env, ConfigScope::Event("")).project
 }
 
-fn cannot_read(error: impl Display) -> Complaint {
-    Complaint::with_cure(
-        format!("cannot read {error}"),
-        "name a recording, or a file of the decision log",
-    )
+/// `log` is `None` if the user named the file.
+fn cannot_read(log: Option<&DecisionLog>, error: impl Display) -> Complaint {
+    let cure = match log {
+        Some(_) => "check the permissions of this file, or name a recording: `--file FILE`",
+        None => "name a recording, or a file of the decision log",
+    };
+    Complaint::with_cure(format!("cannot read {error}"), cure)
 }

@@ -77,10 +77,10 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     if !without.is_empty() {
         let titles = without.join(", ");
         lines.push(format!(
-            "found, but not calling hookrun: {titles} (`hookrun install HOST`)"
+            "agents without hookrun: {titles} (`hookrun install` lists the commands to install it)"
         ));
     } else if args.host.is_none() && lines.is_empty() {
-        lines.push("no agent was found here, and none calls hookrun".to_string());
+        lines.push("no agent was found here".to_string());
     }
     let is_git_named = args.host.as_deref() == Some(git::NAME);
     if is_git_named || args.host.is_none() {
@@ -113,7 +113,11 @@ fn summary(host: &Host, installed: &[Installation]) -> String {
     for one in installed {
         let place = one.file.place();
         places.push(match one.hooks.len() {
-            0 => format!("unknown events in {place} (a custom command calls hookrun there)"),
+            0 => {
+                let known: BTreeSet<&String> = one.others.iter().map(|(event, _)| event).collect();
+                let known = counted(known.len(), "event");
+                format!("{known} in {place}, through a custom command")
+            }
             events => format!("{} in {place}", counted(events, "event")),
         });
     }
@@ -189,7 +193,8 @@ impl Seen {
         };
         let try_it = format!("use {title} here once, and run `hookrun doctor` again");
         let Some(time) = last.get(name) else {
-            let cause = format!("installed, but {title} has not run hookrun in this project yet");
+            let cause =
+                format!("hookrun is installed, but {title} has not run it in this project yet");
             let cure = match trust {
                 Some(step) => format!("{step}; then {try_it}"),
                 None => try_it,
@@ -221,7 +226,10 @@ fn note_starts(run: &RunReport, warm: &BTreeSet<&str>, cold: &mut BTreeMap<Strin
                 let why = reason.about();
                 format!("`{name}` last started cold ({word}): {why}")
             }
-            (None, Some(note)) => format!("`{name}`, last {note}"),
+            (None, Some(note)) => {
+                let note = note.strip_prefix(WARM_NOTE).unwrap_or(note);
+                format!("last warm start of `{name}`: {note}")
+            }
             (None, None) => {
                 cold.remove(name);
                 continue;
@@ -285,7 +293,7 @@ fn look_at_git(
         if asking > 0 && !script.asks() {
             let name = script.hook.name;
             let names = bound.names();
-            let cause = format!("`{name}` does not call hookrun, so it does not run {names}");
+            let cause = format!("`{name}` does not call hookrun, so git does not run {names}");
             let cure = if script.is_foreign() && script.has_kept() {
                 cure_of_both(script)
             } else {
@@ -306,7 +314,7 @@ fn look_at_git(
     findings.add(seen.about_dialect(git::NAME, "git", None, path));
     let asking = counted(asking, "hook");
     Ok(Some(format!(
-        "git: installed in {asking} of this repository"
+        "git: hookrun is installed in {asking} of this repository"
     )))
 }
 
@@ -351,7 +359,7 @@ fn about_script(script: &HookScript, config: &Config, findings: &mut Findings) {
             format!("another program has replaced hookrun's `{name}`, so this hook does not run");
         findings.add(warning(&script.kept, cause, cure_of_both(script)));
     } else if script.has_kept() && !is_executable(&script.kept) {
-        let cause = "it is not executable: neither git nor hookrun runs it";
+        let cause = "this file is not executable, so neither git nor hookrun runs it";
         findings.add(warning(&script.kept, cause, chmod(&script.kept)));
     }
     if !script.is_shim() {
@@ -362,7 +370,7 @@ fn about_script(script: &HookScript, config: &Config, findings: &mut Findings) {
         findings.add(warning(file, cause, AGAIN));
     }
     if !is_executable(file) {
-        let cause = "it is not executable: git skips it";
+        let cause = "this file is not executable, so git skips it";
         findings.add(error(file, cause, chmod(file)));
     }
     let path = script.path().filter(|path| Path::new(path).exists());

@@ -84,7 +84,10 @@ fn catalog_table(specs: &[&EventSpec], out: &mut dyn Write) -> Result<()> {
         }
     }
     let more = "`hookrun events NAME` shows an event in full";
-    writeln!(out, "\n{DIM}gate: hooks can block it. {more}.{DIM:#}")?;
+    writeln!(
+        out,
+        "\n{DIM}gate: hooks can block the event. {more}.{DIM:#}"
+    )?;
     Ok(())
 }
 
@@ -226,7 +229,7 @@ fn host_event(binding: Binding, out: &mut dyn Write) -> Result<()> {
     let row = binding.row;
     let name = row.full_name();
     let host = binding.dialect.name;
-    writeln!(out, "{BOLD}{name}{BOLD:#}  {host}'s {}", row.event)?;
+    writeln!(out, "{BOLD}{name}{BOLD:#}  {host}'s name for {}", row.event)?;
     let mut event = event_json(binding);
     for key in ["name", "event", "when", "wait", "timeoutMs"] {
         event[key].take();
@@ -252,7 +255,7 @@ fn waits(wait: Wait) -> String {
         None => usual,
         Some(longest) => {
             let longest = duration_text(longest);
-            format!("{usual}, or up to {longest} if its settings allow it")
+            format!("{usual}, or up to {longest} if the host's settings allow it")
         }
     }
 }

@@ -61,8 +61,12 @@ impl FileWrite {
         let text = format!("{before}{gap}{text}");
         if let Err(error) = DeTable::parse(&text) {
             let cause = format!("cannot add to `{}`: {}", path.display(), error.message());
-            let help = "fix its syntax, or replace its inline tables with `[table]` headers; \
-                nothing was written";
+            let help = if DeTable::parse(before).is_err() {
+                "fix its syntax; nothing was written"
+            } else {
+                "write its inline tables and lists with `[table]` and `[[table]]` headers; nothing was \
+                 written"
+            };
             return Err(Complaint::with_cure(cause, help));
         }
         Ok(FileWrite {

@@ -56,8 +56,13 @@ pub(crate) fn install(
 /// Lists hosts with the command for each.
 fn list(hosts: Vec<&Host>, command: &str, out: &mut dyn Write) -> Result {
     if hosts.is_empty() {
+        let cause = if command == "install" {
+            "no agent was found here"
+        } else {
+            "hookrun is not installed in any agent here"
+        };
         return Err(Complaint::with_cure(
-            format!("no agent was found here for `hookrun {command}`"),
+            cause,
             format!("name a host: `hookrun {command} HOST` or `hookrun {command} git`"),
         ));
     }
@@ -90,7 +95,11 @@ fn install_into(
     if rows.is_empty() {
         return Err(Complaint::with_cure(
             format!("no hook uses an event of {}", host.title),
-            "`hookrun add no-force-push` adds one; `--all-events` installs without hooks",
+            format!(
+                "`hookrun add no-force-push` adds one; `hookrun install {} --all-events` installs \
+                 hookrun without hooks",
+                host.name
+            ),
         ));
     }
     let launch = Launch::of(scope, env)?;
@@ -244,7 +253,7 @@ impl<'a> Site<'a> {
         };
         if let Some(mut problem) = document.dropped() {
             // hookrun in a file that the host ignores would have no effect.
-            let what = format!(": {} ignores the whole file", self.host.title);
+            let what = format!(", so {} ignores the whole file", self.host.title);
             problem.cause.push_str(&what);
             return Err(complaint_of(*problem));
         }

@@ -131,7 +131,12 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
             offer(env, out)?;
         }
     }
-    writeln!(out, "{} imported", counted(new.len(), "hook"))?;
+    let done = if args.place.dry_run {
+        "would be imported"
+    } else {
+        "imported"
+    };
+    writeln!(out, "{} {done}", counted(new.len(), "hook"))?;
     for hook in known {
         writeln!(out, "  {}: already exists", plain(&hook.name))?;
     }
@@ -176,7 +181,7 @@ fn no_files(args: &ImportArgs, tool: &ImportTool, env: &Environment) -> Complain
         Err(_) => format!("no such file: `{shown}`"),
     };
     let name = tool.name;
-    let cure = format!("check the path; without one, `hookrun import {name}` looks for {usual}");
+    let cure = format!("check the path; without a path, `hookrun import {name}` looks for {usual}");
     Complaint::with_cure(cause, cure)
 }
 
@@ -185,7 +190,7 @@ fn hints(tool: &ImportTool, new: &[&ImportedHook]) -> Vec<String> {
         .iter()
         .any(|hook| git_table::find(&hook.event).is_some());
     let host = if of_git { git_table::NAME } else { tool.name };
-    let mut shown = "`hookrun list` shows them".to_string();
+    let mut shown = "`hookrun list` shows the hooks".to_string();
     if of_git || find_installable(host).is_some() {
         shown.push_str(&format!(", and `hookrun install {host}` makes them run"));
     }
@@ -276,7 +281,7 @@ fn anchored(line: &str) -> std::result::Result<String, String> {
         let path = word.trim_start_matches("./");
         line.replace_range(range, &format!("{project}/{path}"));
     }
-    Err("its file paths are relative to its working directory".to_string())
+    Err("hookrun cannot convert the relative paths in this command".to_string())
 }
 
 impl ImportedHooks {

@@ -56,7 +56,7 @@ pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> R
     }
     if !args.yes {
         let Some(person) = Terminal::open() else {
-            let cure = "run `hookrun init --yes` to write all files without asking";
+            let cure = "add `--yes` to write all files without asking";
             let cause = "no terminal, so nothing was written";
             return Err(Complaint::with_cure(cause, cure));
         };
@@ -137,6 +137,15 @@ impl InitPlan {
                 .filter_map(|name| find_installable(name))
                 .collect()
         };
+        let of_user = hosts.iter().find(|host| host.install.project.is_empty());
+        if let Some(host) = of_user
+            && !args.user
+            && !args.host.is_empty()
+        {
+            let cause = format!("{} has no project settings", host.title);
+            let cure = format!("run `hookrun init --user --host {}`", host.name);
+            return Err(Complaint::with_cure(cause, cure));
+        }
         hosts.retain(|host| args.user || !host.install.project.is_empty());
         let names: Vec<&str> = match args.guard.as_slice() {
             [] => GUARDS.to_vec(),

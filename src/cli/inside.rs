@@ -188,8 +188,8 @@ fn send(args: &SendArgs, env: &Environment, inside: &Inside, out: &mut dyn Write
     }
     if named.is_none() && inside.state.is_none() && inside.session.is_none() {
         return Err(Complaint::with_cure(
-            "no session: this is not a hook",
-            "run it in a hook, or pass `--session ID`",
+            "no session: `hookrun hook send` was not called by a hook",
+            "call it in a hook, or pass `--session ID`",
         ));
     }
     let sent = Outbox::in_folder(&folder.made()?).put(&message);
@@ -227,9 +227,12 @@ fn attachment(file: &Path) -> Result<String> {
         .canonicalize()
         .map_err(failed(format!("cannot attach `{shown}`")))?;
     match path.to_str() {
-        Some(text) if path.is_file() => Ok(text.to_string()),
-        _ => Err(Complaint::new(format!(
-            "cannot attach `{shown}`: it is not a file with a UTF-8 path"
+        _ if !path.is_file() => Err(Complaint::new(format!(
+            "cannot attach `{shown}`: it is not a regular file"
+        ))),
+        Some(text) => Ok(text.to_string()),
+        None => Err(Complaint::new(format!(
+            "cannot attach `{shown}`: its path is not UTF-8"
         ))),
     }
 }

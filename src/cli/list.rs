@@ -56,7 +56,7 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
     let registry = Registry::loaded(config.hooks.clone(), config.catalog.clone());
     let mut hooks = registry.hooks();
     if let Some(name) = &args.name {
-        hooks = hooks_called(name, hooks, &config)?;
+        hooks = hooks_called(name, args.event.as_deref(), hooks, &config)?;
     } else {
         streams::problems(config.hooks.iter().flat_map(tool_problems), &paths);
         if args.format == TextFormat::Human {
@@ -93,7 +93,13 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
     Ok(ExitStatus::yes_if(is_clean))
 }
 
-fn hooks_called(name: &str, hooks: Vec<Arc<Hook>>, config: &Config) -> Result<Vec<Arc<Hook>>> {
+/// The hooks with this name among `hooks`, which are those of `event`, if it is given.
+fn hooks_called(
+    name: &str,
+    event: Option<&str>,
+    hooks: Vec<Arc<Hook>>,
+    config: &Config,
+) -> Result<Vec<Arc<Hook>>> {
     let mut called = hooks.clone();
     called.retain(|hook| hook.has_name(name));
     if !called.is_empty() {
@@ -106,7 +112,11 @@ fn hooks_called(name: &str, hooks: Vec<Arc<Hook>>, config: &Config) -> Result<Ve
     let help = did_you_mean(nearest_hook(name, names), || {
         "`hookrun list` shows all hooks".to_string()
     });
-    Err(Complaint::with_cure(format!("no hook `{name}`"), help))
+    let cause = match event {
+        Some(event) => format!("no hook for `{event}` is named `{name}`"),
+        None => format!("no hook is named `{name}`"),
+    };
+    Err(Complaint::with_cure(cause, help))
 }
 
 /// Prints the hooks of an event, once for each of the host's events bound to it.

@@ -55,7 +55,10 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     let Some(language) = language else {
         let names: Vec<&str> = languages.iter().map(|language| language.name).collect();
         return Err(Complaint::with_cure(
-            format!("`{event}` has no template in this language"),
+            format!(
+                "`{event}` has no template in the language `{}`",
+                args.lang.as_deref().unwrap_or_default()
+            ),
             format!("`--lang` accepts {}", names.join(", ")),
         ));
     };
@@ -100,7 +103,7 @@ fn check_name(name: &str, stem: &str, file: &str, spec: &EventSpec) -> Result<()
     let cure = match command_name(&spec.name) {
         _ if !is_plain => "use letters, digits, `-`, `_` and `.`, such as `10-guard`".to_string(),
         _ if is_passed_over(stem.as_ref()) || is_passed_over(file.as_ref()) => {
-            "choose another name: hookrun ignores such files in hooks.d".to_string()
+            "choose another name: hookrun ignores files with this name in hooks.d".to_string()
         }
         Some(command) if command != stem => format!(
             "name the hook after its command: `hookrun new {command} --event {}`",
@@ -184,7 +187,7 @@ fn text_of(sort: &TemplateSort, spec: &EventSpec, language: &Language, file: &st
             "This event cannot be blocked. The hook's output is shown; a failure is reported, and the\n# host continues."
         }
         (true, "allow") => {
-            "Exit 0 allows. Any other status blocks, and stderr is the reason. Here a hook that hangs,\n# crashes or is killed does not block."
+            "Exit 0 allows. Any other status blocks, and stderr is the reason. For this event, a\n# hook that hangs, crashes or is killed does not block."
         }
         (true, _) => {
             "Exit 0 allows. Any other status blocks, and stderr is the reason. A failure, such as a\n# mistake in this file, blocks too."

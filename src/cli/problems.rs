@@ -115,7 +115,7 @@ pub(crate) fn tool_problems(hook: &Hook) -> Vec<Problem> {
         let Some(nearest) = complaint::nearest(tool, known) else {
             continue;
         };
-        let cause = format!("no known host has a tool `{tool}`");
+        let cause = format!("no known agent has a tool `{tool}`");
         let cure = format!("did you mean `{nearest}`?");
         let complaint = Complaint::with_cure(cause, cure);
         found.push(problem(hook, Severity::Warning, line, complaint));

@@ -168,7 +168,7 @@ impl Replay<'_> {
         }
         let events_text = counted(events, "event");
         streams::remark(&format!(
-            "{events_text}: {} as recorded, {} changed, {} undecided, {} unreadable\n",
+            "{events_text}: {} as recorded, {} changed, {} undecided; {} unreadable\n",
             sum.same, sum.changed, sum.undecided, sum.unreadable
         ));
         for (change, count) in &sum.changes {

@@ -402,7 +402,7 @@ fn write(
     }
     let must_arrive = status == native::ALLOWED && decision.is_needed && !stdout.is_empty();
     let written = if must_arrive && streams::is_stdout_thrown_away() {
-        Err(Error::other("stdout is closed, or /dev/null"))
+        Err(Error::other("it is closed or /dev/null"))
     } else {
         streams::write_reply(stdout.as_bytes(), until, &|| {
             !was_stopped && is_stopped(abort)

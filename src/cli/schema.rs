@@ -127,13 +127,13 @@ fn action() -> Value {
     let target =
         json!({ "operator": { "type": "string" }, "target": { "type": ["string", "null"] } });
     let command = json!({
-        "program": { "type": ["string", "null"], "description": "null if unknown before it runs" },
+        "program": { "type": ["string", "null"], "description": "null if unknown before the command runs" },
         "args": {
             "type": "array", "items": { "type": ["string", "null"] },
             "description": "its arguments, without quotes",
         },
-        "through": texts("the programs that start it: sudo, env"),
-        "assigns": { "type": "object", "description": "the variables set for it" },
+        "through": texts("the programs that start the command: sudo, env"),
+        "assigns": { "type": "object", "description": "the variables set for the command" },
         "redirects": {
             "type": "array", "items": { "type": "object", "properties": target },
             "description": "its redirections: operator, target",
@@ -148,10 +148,10 @@ fn action() -> Value {
             "command": { "type": "string", "description": "the command line" },
             "commands": {
                 "type": "array", "items": { "type": "object", "properties": command },
-                "description": "every command in it",
+                "description": "every command in the command line",
             },
-            "uncertain": { "type": "string", "description": "the reason why it may run other commands" },
-            "paths": texts("the paths that it names, writes or removes"),
+            "uncertain": { "type": "string", "description": "why the command line may run other commands" },
+            "paths": texts("the paths that the action names, writes or removes"),
             "resolved": texts("the same paths, absolute and with links resolved"),
         },
     })

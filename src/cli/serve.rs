@@ -110,7 +110,7 @@ mod tests {
             let question = ClientQuestion {
                 host: None,
                 event: Some("tool.pre".to_string()),
-                context: Context::parse(r#"{"toolName":"bash"}"#).unwrap(),
+                context: Context::parse(r#"{"toolName":"note"}"#).unwrap(),
                 place: ClientPlace::OfServer,
                 budget: None,
             };

@@ -138,8 +138,8 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
         streams::remark(NONE_DECLARED);
     } else if sets.is_empty() {
         streams::remark(
-            "no set was updated: hookrun cannot write to the folders of the hookrun.toml files that \
-             declare them; check their permissions\n",
+            "no set was updated: hookrun cannot write to the folder of any hookrun.toml that declares \
+             a set; check the permissions of these folders\n",
         );
     }
     let mut locks: BTreeMap<PathBuf, Lock> = BTreeMap::new();
@@ -193,7 +193,7 @@ fn named<'c>(config: &'c Config, name: Option<&str>) -> Result<Vec<&'c UsedSet>>
     }
     let names = config.sets.iter().map(|set| set.declared.name.as_str());
     let help = did_you_mean(nearest(name, names), || {
-        format!("`hookrun sets add {name} --git URL --rev REV` declares one")
+        format!("`hookrun sets add {name} --git URL --rev REV` declares it")
     });
     let cause = format!("no set `{name}` is declared");
     Err(Complaint::with_cure(cause, help))
@@ -280,11 +280,13 @@ const UNKNOWN: &str = "unknown";
 fn freshness(set: &UsedSet, env: &Environment) -> (&'static str, String) {
     let rev = &set.declared.rev;
     let Some(locked) = &set.locked else {
-        return (UNKNOWN, ": it is not locked".to_string());
+        return (UNKNOWN, ": the set is not locked".to_string());
     };
     match fetch::newest_reference(&set.declared, &set.file, env) {
         Ok(Some((_, commit))) if commit == locked.commit => ("current", String::new()),
-        Ok(Some((newest, _))) if newest == *rev => (BEHIND, format!(": {rev} was moved")),
+        Ok(Some((newest, _))) if newest == *rev => {
+            (BEHIND, format!(": {rev} is now another commit"))
+        }
         Ok(Some((newest, _))) => (BEHIND, format!(": {newest}")),
         Ok(None) => (UNKNOWN, format!(": the repository has no `{rev}`")),
         Err(complaint) => (UNKNOWN, format!(": {}", complaint.cause)),

@@ -151,7 +151,7 @@ impl Terminal {
         let number = line.and_then(|line| line.trim().parse::<usize>().ok());
         let chosen = options.get(number.unwrap_or(0).wrapping_sub(1)).cloned();
         if chosen.is_none() {
-            self.write("(no answer)\n");
+            self.write("(no option chosen)\n");
         }
         chosen
     }

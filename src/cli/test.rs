@@ -79,10 +79,15 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         // An earlier step that failed to write the event must not look like an allowed one.
         None if input::promises_event() => {
             let name = &request.name;
+            let cause = match args.event_file() {
+                Some(file) => format!("`{}` is empty", file.display()),
+                None => "stdin is an empty file or pipe".to_string(),
+            };
+            let option = args.dialect.as_ref().map(|host| format!(" --host {host}"));
+            let option = option.unwrap_or_default();
             let help = format!(
-                "check the program that writes it; to use the event's sample, run `hookrun test {name} < /dev/null`"
+                "check the program that writes the event; to use the event's sample, run `hookrun test {name}{option} < /dev/null`"
             );
-            let cause = "stdin is an empty file or pipe";
             return Err(Complaint::with_cure(cause, help));
         }
         None => {
@@ -149,8 +154,12 @@ fn report_untrusted(args: &TestArgs, env: &Environment) {
 /// without one in the native format.
 fn request_on_stdin(context: Option<&Context>, args: &TestArgs) -> Result<EventRequest<'static>> {
     let Some(context) = context else {
+        let cause = match args.event_file() {
+            Some(file) => format!("no event given, and `{}` is empty", file.display()),
+            None => "no event given, and nothing on stdin".to_string(),
+        };
         return Err(Complaint::with_cure(
-            "no event given, and stdin is empty",
+            cause,
             "to use an event's sample, run `hookrun test EVENT < /dev/null`",
         ));
     };

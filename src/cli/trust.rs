@@ -131,7 +131,10 @@ fn follow_branch(
         .collect();
     repositories.dedup();
     let [repository] = repositories.as_slice() else {
-        let cause = "`--follow` needs exactly one repository with hooks here";
+        let found = repositories.len();
+        let cause = format!(
+            "`--follow` needs exactly one repository with hooks, but {found} were found here"
+        );
         let help = "change to the repository with the hooks";
         return Err(Complaint::with_cure(cause, help));
     };
@@ -230,8 +233,8 @@ fn pinned(digest: &str, seen: &SeenProject, out: &mut dyn Write) -> Result {
     }
     let digests: Vec<String> = seen.sets.iter().map(|set| set.files.digest()).collect();
     let digests = digests.join(", ");
-    let cause = format!("the hooks here have a different digest: {digests}");
-    let cure = "`hookrun trust --show` shows what has changed";
+    let cause = format!("the hooks here do not have this digest, but {digests}");
+    let cure = "`hookrun trust --show` shows the changes";
     Err(Complaint::with_cure(cause, cure))
 }
 

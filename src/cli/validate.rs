@@ -82,8 +82,13 @@ impl Findings {
                 && hook.enabled
             {
                 let cause = format!("`{}` never runs: {why}", hook.name);
-                let cure = "rename or remove this hook or the one that shadows it";
-                self.add(warning(&hook.source.file, cause, cure));
+                let complaint = if why.starts_with("shadowed by ") {
+                    let cure = "rename or remove this hook or the one that shadows it";
+                    Complaint::with_cure(cause, cure)
+                } else {
+                    Complaint::new(cause)
+                };
+                self.add(complaint.warning(&hook.source.file, None));
             }
         }
     }

@@ -43,7 +43,7 @@ const READ_BYTES: usize = 4 * 1024 * 1024;
 /// Splits stdout into answers and text. `cut_bytes` is the full size of truncated output.
 pub(crate) fn read(stdout: &str, cut_bytes: Option<u64>, contract: &dyn Contract) -> Reading {
     let mut reading = Reading {
-        problem: cut_bytes.map(|bytes| format!("stdout has {bytes} bytes, more than 1 MiB")),
+        problem: cut_bytes.map(|bytes| format!("stdout has {bytes} bytes; print at most 1 MiB")),
         ..Reading::default()
     };
     let mut left_bytes = READ_BYTES;
@@ -70,8 +70,7 @@ pub(crate) fn read(stdout: &str, cut_bytes: Option<u64>, contract: &dyn Contract
                     let lines = text.split_inclusive('\n').take(error.line());
                     left_bytes = left_bytes.saturating_sub(lines.map(str::len).sum());
                     if left_bytes == 0 {
-                        let problem =
-                            "too many lines on stdout begin like JSON, but are not valid JSON";
+                        let problem = "too many lines on stdout begin with `{` or `[`, but are not valid JSON; log to stderr";
                         reading.problem.get_or_insert(problem.to_string());
                     }
                 }
@@ -114,7 +113,7 @@ impl Reading {
             });
             if let Some(path) = foreign_decision(&key, &key, &value, contract) {
                 let cure = contract.cure();
-                let problem = format!("line {line}: `{path}` is unknown here; write {cure}");
+                let problem = format!("line {line}: unknown key `{path}`; write {cure}");
                 self.problem.get_or_insert(problem);
             }
             entries.push((key, value));
@@ -138,7 +137,7 @@ impl Reading {
         }
         if let [first, second, ..] = self.answers.as_slice() {
             return Err(format!(
-                "line {}: a second answer, after the one on line {}; print only one",
+                "line {}: this is the second answer; the first is on line {}; print only one",
                 second.line, first.line
             ));
         }
@@ -289,7 +288,7 @@ pub(crate) fn failed_after(reason: Option<String>, failure: Ending) -> (Ending, 
         return (failure, Vec::new());
     };
     let verdict = Verdict::new(Decision::Block { reason }, ContractRule::ContinueFalse);
-    let note = format!("it blocked, then {}", failed_words(&words));
+    let note = format!("the hook blocked, then {}", failed_words(&words));
     (Ending::Answered(verdict), vec![note])
 }
 
@@ -328,8 +327,8 @@ pub(crate) fn blocked_by_status(
     let reason = match reasons.iter().find(|it| !it.trim().is_empty()) {
         Some(reason) => reason.to_string(),
         None => {
-            let note = "it printed no reason; if it should not have blocked, end it with `exit 0`: \
-                a script also fails if its last command is a test that is false, or because of `set -e`";
+            let note = "the hook printed no reason; if it should have allowed, end the script with `exit 0`: a script \
+                also fails if its last command is a test that is false, or because of `set -e`";
             notes.push(note.to_string());
             format!(
                 "hook `{}` exited with status {} and gave no reason",

@@ -270,7 +270,7 @@ impl Chain<'_> {
             }
             Some((field, _)) if verdict.decision == Decision::Allow => {
                 failure = Some(format!(
-                    "it would rewrite `{field}` after a later hook has rewritten it; give this hook a larger `priority`, so that it runs later"
+                    "its second run rewrote `{field}`, but a later hook has already rewritten that field; give this hook a larger `priority`, so that it runs later"
                 ));
             }
             Some(_) | None => {}
@@ -330,7 +330,7 @@ impl Chain<'_> {
         let folder = surroundings.state_folder(session.as_deref(), &hook.name);
         let folder = folder.map_err(|error| {
             Complaint::with_cure(
-                format!("hookrun cannot create a state folder for it: {error}"),
+                format!("cannot create its state folder: {error}"),
                 "check the free disk space and the permissions of hookrun's state folder, or \
                  set XDG_STATE_HOME to another folder",
             )
@@ -501,7 +501,7 @@ impl Chain<'_> {
             let rule = rule.merge;
             let old = self.value(field);
             let merged = if is_frozen {
-                let why = "it cannot be rewritten while a person decides on the original event";
+                let why = "the event cannot be rewritten while a person decides about the original";
                 Err(why.to_string())
             } else {
                 merge::rewrite(rule, &old, value, self.merger.has_rewritten(field))

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::engine::complaint::Complaint;
 use crate::engine::names::{DEFAULT_TIMEOUT, duration_text};
-use crate::engine::outcome::merge::CRASHED;
+use crate::engine::outcome::merge::{CRASHED, NEVER_RAN};
 use crate::engine::outcome::{Decision, Verdict};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub const FAILURES: &[FailureRow] = &[
     ("exceeded its `limits`, and was killed", || {
         Ending::OverLimit {
             limit: "output",
-            problem: "it wrote 70.2 MiB, and the limit is 64 MiB".into(),
+            problem: "it wrote 70.2 MiB, more than 64 MiB".into(),
         }
     }),
     ("exited 0 with an invalid answer", || {
@@ -169,7 +169,7 @@ impl Ending {
             Ending::Threw { problem, .. } => Some(problem.clone()),
             Ending::Killed { signal } => Some(format!("killed by {}", signal_name(*signal))),
             Ending::OverLimit { limit, problem } => {
-                Some(format!("over its limit on {limit}: {problem}"))
+                Some(format!("exceeded `limits.{limit}`: {problem}"))
             }
             Ending::TimedOut { after } => {
                 let text = format!("timed out after {}", duration_text(*after));
@@ -186,7 +186,7 @@ impl Ending {
                 duration_text(*budget)
             )),
             Ending::Aborted { signal } => Some(interruption(*signal)),
-            Ending::NotStarted(error) => Some(format!("never ran: {error}")),
+            Ending::NotStarted(error) => Some(format!("{NEVER_RAN}{error}")),
             Ending::Lost { problem } => Some(format!("its exit status is unknown: {problem}")),
             Ending::Errored { problem } => Some(problem.clone()),
         }

@@ -97,7 +97,10 @@ impl Event {
         if let Some((found, meant)) = slip(&spec, &host, &context) {
             return Err(Complaint::with_cure(
                 format!("unknown key `{found}`"),
-                format!("did you mean `{meant}`? `hookrun events EVENT` lists the keys"),
+                format!(
+                    "did you mean `{meant}`? `hookrun events {}` lists the keys",
+                    spec.name
+                ),
             ));
         }
         spec.check(&host, &context)?;
@@ -109,9 +112,12 @@ impl Event {
             }
             Some(name) => {
                 let expected = &spec.name;
-                return Err(Complaint::new(format!(
-                    "the event is `{expected}`, but the context says `\"event\": \"{name}\"`"
-                )));
+                return Err(Complaint::with_cure(
+                    format!(
+                        "the event is `{expected}`, but the context says `\"event\": \"{name}\"`"
+                    ),
+                    "correct the key `event` in the context, or remove it",
+                ));
             }
             None => context.set_first("event", &Value::from(spec.name.as_ref())),
         }

@@ -134,9 +134,15 @@ pub(crate) fn verdict_of_rule(
         _ => None,
     };
     if let Some(doubt) = doubt {
-        let text = format!(
-            "{doubt}\ninstead: write the command without variables, or as shorter commands"
-        );
+        let has_command = event
+            .action()
+            .is_some_and(|action| action.command.is_some());
+        let cure = if has_command {
+            "write the command without variables, or as shorter commands"
+        } else {
+            "name fewer paths in one call"
+        };
+        let text = format!("{doubt}\ninstead: {cure}");
         let asks = matches!(decision, Decision::Ask { .. });
         let decision = match matcher.doubt {
             Some(OnDoubt::Allow) => Decision::Allow,
@@ -239,7 +245,9 @@ impl Permit<'_> {
             };
             if !self.hook.rewrite {
                 let cure = self.cure_for_rewrite();
-                return Err(format!("`update` names `{field}`; {cure}"));
+                return Err(format!(
+                    "`update` names `{field}`, but the hook does not declare `rewrite`; {cure}"
+                ));
             }
             let kind = self.spec.key(field).map_or(JsonType::Any, |key| key.kind);
             if rule.merge != Merge::Append && !kind.fits(value) {

@@ -483,9 +483,12 @@ impl Finding {
         }
         let finding: Result<Finding, _> = serde_json::from_value(value);
         let finding = finding.map_err(|error| format!("`findings.{at}`: {error}"))?;
-        let is_blank = finding.path.trim().is_empty() || finding.message.trim().is_empty();
-        if is_blank || finding.line == Some(0) {
-            let problem = "`path` and `message` must not be blank; lines are numbered from 1";
+        if finding.path.trim().is_empty() || finding.message.trim().is_empty() {
+            let problem = "`path` and `message` must not be blank";
+            return Err(format!("`findings.{at}`: {problem}"));
+        }
+        if finding.line == Some(0) {
+            let problem = "`line` is 0, but lines are numbered from 1";
             return Err(format!("`findings.{at}`: {problem}"));
         }
         if finding.rule.as_deref().is_some_and(|rule| !is_rule(rule)) {

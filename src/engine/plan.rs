@@ -6,9 +6,9 @@ use crate::engine::event::{Event, EventSpec, Schedule};
 use crate::engine::hook::{Hook, Mismatch, PathBase};
 
 /// Reason to skip a hook that takes files, for an event without any.
-const NO_FILES: &str = "no files";
+const NO_FILES: &str = "the event has no files for this hook";
 /// Reason to skip a hook with a scope in which nothing changes.
-const NO_CHANGES: &str = "no changes in its folder";
+const NO_CHANGES: &str = "nothing changes in the hook's folder";
 
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
@@ -68,7 +68,7 @@ impl Plan {
             let mut wanted_before = wanted.iter();
             match wanted_before.find(|first| first.runs_the_same(&planned.hook)) {
                 Some(first) => {
-                    let why = format!("`{}` runs the same command", first.name);
+                    let why = format!("`{}` already runs the same command", first.name);
                     planned.selection = Selection::Idle(why);
                 }
                 None => wanted.push(Arc::clone(&planned.hook)),

@@ -207,7 +207,7 @@ cold_reasons! {
     OneEvent "one-event" "it has `background = \"detach\"`";
     NoSubreaper "no-subreaper"
         "this program is not a child subreaper (`Runner::subreaper`), or this system is not Linux";
-    NotReady "not-ready" "no interpreter or program was ready, as is usual at first";
+    NotReady "not-ready" "no interpreter or program was ready yet, as is normal for the first event";
     Died "died" "the waiting process exited before the script began";
     TooMany "too-many"
         "hookrun keeps at most eight interpreters ready, and eight others were used more recently";

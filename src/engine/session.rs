@@ -147,7 +147,7 @@ pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     let kind = io::ErrorKind::PermissionDenied;
-    Err(io::Error::new(kind, "other users can access it"))
+    Err(io::Error::new(kind, "other users can access the folder"))
 }
 
 /// Returns true for a folder that only the user `own` can read.

@@ -245,7 +245,9 @@ impl SocketState {
         match sent {
             Ok(Ok(())) => DialogAnswer::Done,
             Ok(Err(why)) => DialogAnswer::Rejected(why),
-            Err(_) => DialogAnswer::Rejected("its message handler panicked".to_string()),
+            Err(_) => DialogAnswer::Rejected(
+                "the embedding program's message handler panicked".to_string(),
+            ),
         }
     }
 }

@@ -152,7 +152,8 @@ impl Decider {
         record: &DecisionLine<'_>,
     ) -> Result<Result<ComparedOutcome, String>, Complaint> {
         let Some(text) = record.context() else {
-            let why = "its context was not recorded: the event was blocked before it was read";
+            let why =
+                "its context was not recorded, because hookrun blocked the event before reading it";
             return Ok(Err(why.to_string()));
         };
         let host = &record.host;
@@ -173,7 +174,7 @@ impl Decider {
                 return Ok(Err(format!("`{name}` was truncated in the decision log")));
             }
             if is_marked(text) {
-                let why = "a secret in it was redacted when it was recorded";
+                let why = "a secret in its context was redacted in the decision log";
                 return Ok(Err(why.to_string()));
             }
         }

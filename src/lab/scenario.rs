@@ -68,7 +68,7 @@ impl CaseReader<'_> {
         defaults.meant = std::mem::take(&mut self.0.meant);
         if document.at(&["case"]).is_none() && !defaults.meant.contains(&"case") {
             let cure = "write a table `[[case]]` for each case";
-            self.fault(0, "the file has no case", cure);
+            self.fault(0, "this file contains no test case", cure);
         }
         for case in self.tables(document, "case") {
             self.cases(case, &defaults, &mut suite.cases);
@@ -89,8 +89,8 @@ impl CaseReader<'_> {
             .collect();
         if tables.is_empty() || tables.len() < items.len() {
             let prefix = if key == "case" { "" } else { "case." };
-            let cause = format!("`{key}` is not a non-empty list of tables");
-            let cure = format!("write a table `[[{prefix}{key}]]`, or remove it");
+            let cause = format!("`{key}` must be a non-empty list of tables");
+            let cure = format!("write each table as `[[{prefix}{key}]]`, or remove `{key}`");
             self.fault(tree.offset, cause, cure);
         }
         tables
@@ -147,7 +147,7 @@ impl CaseReader<'_> {
             let line = self.0.at(row.offset).line;
             let cause = format!("the row at line {line} has no value for `{{{name}}}`");
             let cure =
-                format!("add `{name} = …` to it; for literal braces, write `{{{{{name}}}}}`");
+                format!("add `{name} = …` to the row; for literal braces, write `{{{{{name}}}}}`");
             self.fault(*offset, cause, cure);
         }
         for TreeEntry { key: name, at, .. } in row.entries().unwrap_or_default() {
@@ -225,8 +225,10 @@ impl CaseReader<'_> {
             case.steps.extend(self.step(draft, None, tree.offset));
         } else {
             if draft.expect.is_some() || !draft.inputs.is_empty() {
-                let cause = "a case with steps cannot have `expect` or its own input";
-                self.fault(tree.offset, cause, "move it into a `[[case.step]]`");
+                let key = draft.inputs.first().map_or("expect", |(key, ..)| *key);
+                let cause = format!("a case with steps cannot have its own `{key}`");
+                let cure = format!("move `{key}` into a `[[case.step]]`");
+                self.fault(tree.offset, cause, cure);
             }
             for (number, table) in (1..).zip(self.tables(tree, "step")) {
                 let mut own = StepDraft {

@@ -224,40 +224,39 @@ fn what_is_recorded_has_no_commands_and_is_decided_with_them_again() {
 }
 
 #[test]
-fn a_shell_without_a_command_is_malformed() {
-    let inputs = [
-        "{}",
-        "null",
+fn a_shell_without_an_input_is_in_doubt() {
+    for input in ["{}", "null"] {
+        for key in ["toolInput", "other"] {
+            let context = format!(r#"{{"toolName": "bash", "{key}": {input}}}"#);
+            let sandbox = Sandbox::new().file(
+                "hookrun.toml",
+                "[[rule]]\nruns = \"git push --force\"\ndeny = \"no\"\n",
+            );
+            let ran = sandbox.hookrun(&["run", "tool.pre"], context.as_bytes());
+            assert_eq!(ran.status, 2, "{context}: {ran:?}");
+            assert!(ran.stdout.contains("has no command"), "{context}: {ran:?}");
+        }
+    }
+}
+
+#[test]
+fn a_shell_with_something_else_in_place_of_a_command_is_malformed() {
+    for input in [
         r#"{"command": null}"#,
         r#"{"command": null, "description": "list files"}"#,
         r#"{"command": 5}"#,
         r#"{"command": true, "cwd": "/"}"#,
         r#"{"description": "list files", "timeout": 5000}"#,
-    ];
-    for input in inputs {
-        let contexts = [
-            (
-                "native",
-                format!(r#"{{"toolName": "bash", "toolInput": {input}}}"#),
-            ),
-            (
-                "native",
-                format!(r#"{{"toolName": "bash", "other": {input}}}"#),
-            ),
-            (
-                "claude",
-                format!(
-                    r#"{{"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {input}}}"#
-                ),
-            ),
-        ];
-        for (host, context) in contexts {
+    ] {
+        let native = format!(r#"{{"toolName": "bash", "toolInput": {input}}}"#);
+        let claude = format!(
+            r#"{{"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {input}}}"#
+        );
+        for (event, host, context) in [
+            ("tool.pre", "native", native),
+            ("PreToolUse", "claude", claude),
+        ] {
             let sandbox = Sandbox::new().hook("hook", "exit 0");
-            let event = if host == "native" {
-                "tool.pre"
-            } else {
-                "PreToolUse"
-            };
             let ran = sandbox.hookrun(&["run", event, "--host", host], context.as_bytes());
             assert_eq!(ran.status, 2, "{context}: {ran:?}");
             assert!(ran.stderr.contains("has no command"), "{context}: {ran:?}");

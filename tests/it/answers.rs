@@ -332,7 +332,7 @@ fn two_answers_are_malformed_unless_one_blocks() {
     };
     assert_eq!(
         problem,
-        "line 3: a second answer, after the one on line 1; print only one"
+        "line 3: this is the second answer; the first is on line 1; print only one"
     );
     for said in [
         format!("{{\"continue\":true}} , {BLOCK}"),

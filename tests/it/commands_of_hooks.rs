@@ -214,7 +214,7 @@ fn a_disabled_command_hides_nothing() {
         [runs("x.py"), runs("x.sh")]
     );
     let report = sandbox.hookrun(&["test", "command.x"], b"{}");
-    report.exits(0).prints("it sets enabled = false");
+    report.exits(0).prints("disabled: `enabled = false`");
 }
 
 #[test]

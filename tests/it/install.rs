@@ -544,7 +544,7 @@ fn a_file_that_does_not_parse_is_named_with_its_place_and_left_alone() {
 #[test]
 fn hooks_of_another_shape_are_left_alone() {
     for (text, problem) in [
-        ("[]", "is not a JSON object"),
+        ("[]", "the file is not a JSON object"),
         ("{\"hooks\": []}", "`hooks` is not an object"),
         ("{\"hooks\": {\"Stop\": {}}}", "`hooks.Stop` is not a list"),
         ("{\"hooks\": {}, \"hooks\": {}}", "`hooks` appears twice"),
@@ -563,14 +563,18 @@ fn what_a_host_would_not_read_is_not_installed_into_but_hookrun_goes_from_it() {
         (
             0,
             "{\n  // mine\n  \"hooks\": {}\n}\n",
-            "settings.json:2:3: is not plain JSON",
+            "settings.json:2:3: the file is not plain JSON",
         ),
         (
             1,
             "{\n  // mine\n  \"hooks\": {}\n}\n",
-            "hooks.json:2:3: is not plain JSON",
+            "hooks.json:2:3: the file is not plain JSON",
         ),
-        (2, "{\"a\": [1,]}", "settings.json:1:9: does not parse"),
+        (
+            2,
+            "{\"a\": [1,]}",
+            "settings.json:1:9: the file does not parse",
+        ),
     ] {
         let host = &HOSTS[host];
         let sandbox = project().file(host.project, text);
@@ -694,10 +698,10 @@ fn a_new_hook_on_an_event_that_an_installed_host_does_not_tell_is_said() {
 fn what_a_host_cannot_do_and_what_is_left_to_do_is_said() {
     let sandbox = Sandbox::new().hook_for("prompt.submit", "censor", "exit 0");
     let ran = sandbox.hookrun(&["install", "goose"], b"");
-    ran.prints("goose only reports prompt.submit: `censor` cannot block there");
+    ran.prints("goose only reports prompt.submit, so `censor` cannot block there");
     let sandbox = project().hook_for("tool.batch", "all", "exit 0");
     let ran = install(&sandbox, &HOSTS[1], "project");
-    ran.prints("Codex has no tool.batch: `all` will not run");
+    ran.prints("Codex does not send tool.batch, so `all` cannot run there");
     ran.prints("cannot ask the user")
         .prints("to do: trust the project, and accept the hooks in `/hooks`");
     install(&sandbox, &HOSTS[2], "project").prints("to do: trust the folder");

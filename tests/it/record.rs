@@ -71,7 +71,7 @@ fn an_event_is_recorded_as_it_was_told_with_all_that_became_of_it() {
 #[test]
 fn events_that_nobody_wants_are_recorded_and_not_logged() {
     let sandbox = Sandbox::new();
-    record(&sandbox, "tool.pre", &json!({ "toolName": "bash" }));
+    record(&sandbox, "tool.pre", &json!({ "toolName": "note" }));
     assert_eq!(
         lines(&sandbox, "events.jsonl")[0]["run"]["decision"],
         "allow"
@@ -189,7 +189,7 @@ fn what_cannot_be_read_as_a_rule_is_a_problem_and_keeps_contexts_out_of_files() 
     ] {
         assert!(problems.contains(wanted), "{problems}");
     }
-    record(&sandbox, "tool.pre", &json!({ "toolName": "bash" }));
+    record(&sandbox, "tool.pre", &json!({ "toolName": "note" }));
     let line = &lines(&sandbox, "events.jsonl")[0];
     assert_eq!(line["run"]["decision"], "block");
     assert!(line.get("context").is_none(), "{line}");

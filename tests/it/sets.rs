@@ -466,7 +466,7 @@ fn outdated_compares_the_sets_of_several_projects_with_their_repositories() {
     sets.commit("r");
     sets.sets(&["outdated", "b", "c"])
         .exits(1)
-        .prints("b: base main: behind: main was moved\n")
+        .prints("b: base main: behind: main is now another commit\n")
         .prints("c: base v1.10.0: current\n");
     // Without the repository nothing can be told.
     fs::rename(sets.sandbox.at("r"), sets.sandbox.at("gone")).unwrap();

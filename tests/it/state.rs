@@ -318,7 +318,8 @@ fn a_file_that_is_not_there_is_not_sent() {
     let ran = in_hook(&sandbox, &["hook", "send", "text", "--attach", "none.txt"]);
     ran.exits(2).says("cannot attach `none.txt`");
     let ran = in_hook(&sandbox, &["hook", "send", "text", "--attach", "."]);
-    ran.exits(2).says("cannot attach `.`: it is not a file");
+    ran.exits(2)
+        .says("cannot attach `.`: it is not a regular file");
     assert_eq!(in_hook(&sandbox, &["hook", "send", "--take"]).stdout, "");
 }
 

@@ -327,7 +327,7 @@ fn trust_wants_a_person() {
     let wrong = format!("sha256:{}", "0".repeat(64));
     let ran = sandbox.hookrun(&["trust", "--digest", &wrong], b"");
     assert!(
-        ran.status == 2 && ran.stderr.contains("a different digest: sha256:"),
+        ran.status == 2 && ran.stderr.contains("do not have this digest, but sha256:"),
         "{ran:?}"
     );
     sandbox.holds();

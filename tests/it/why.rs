@@ -97,7 +97,7 @@ fn a_rewrite_and_hooks_that_did_not_run_are_explained_too() {
         .prints("  - toolInput.command: \"ls\"\n")
         .prints("skip    20-other.sh")
         .prints("exit     status 3 after")
-        .prints("why      `30-no.sh` settled the event before its turn came");
+        .prints("why      `30-no.sh` settled the event before this hook's turn");
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn where_nothing_is_kept_it_says_why() {
     let homeless = sandbox.hookrun_as(|run| _ = run.env_remove("HOME"), &["why"], b"");
     homeless
         .exits(2)
-        .says("neither HOME nor XDG_STATE_HOME is set");
+        .says("the home folder is unknown: HOME is not set");
     let blocked = Sandbox::new().file("home/.local/state/hookrun/log", "in the way");
     why(&blocked, &[])
         .exits(1)
@@ -239,8 +239,8 @@ fn what_is_no_record_is_named_and_passed_over() {
     let ran = why(&sandbox, &["--all", "--brief", "--file", "events.jsonl"]);
     assert_eq!((ran.status, ran.stdout.lines().count()), (0, 2));
     for wanted in [
-        "skipped events.jsonl:3: it is not a line of hookrun's decision log",
-        "skipped events.jsonl:4: it was written by a newer version of hookrun, in format 9",
+        "skipped events.jsonl:3: not a line of hookrun's decision log",
+        "skipped events.jsonl:4: the line was written by a newer version of hookrun, in format 9",
         "skipped events.jsonl:6: the line is cut off",
     ] {
         ran.says(wanted);
@@ -250,7 +250,7 @@ fn what_is_no_record_is_named_and_passed_over() {
     why(&sandbox, &["--all", "--file", "events.jsonl"])
         .exits(0)
         .says("skipped events.jsonl:10: ")
-        .says("skipped 20 similar lines\n");
+        .says("skipped 20 more lines\n");
 }
 
 #[test]
@@ -446,7 +446,8 @@ fn a_block_of_what_names_no_event_is_explained() {
     let ran = sandbox.hookrun(&["run"], br#"{"hook_event_name":"Stop","session_id":"s"}"#);
     ran.exits(2);
     let page = why(&sandbox, &[]);
-    page.exits(0).prints("(no event)  no event was named\n");
+    page.exits(0)
+        .prints("(no event)  hookrun could not determine the event\n");
     assert!(!page.stdout.contains("event of your own") && !page.stdout.contains("refused :"));
     let brief = why(&sandbox, &["--brief"]).stdout;
     assert!(

@@ -134,7 +134,8 @@ pub(crate) struct SendArgs {
     #[arg(long, conflicts_with_all = ["text", "attach", "custom_type", "hidden", "details"])]
     pub(crate) take: bool,
 
-    /// The session [default: the hook's, else the one for events without a session]
+    /// The session [default: the hook's or, with --take outside a hook, the one for events without a
+    /// session]
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
 }

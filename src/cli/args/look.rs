@@ -31,7 +31,7 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The command line, in quotes; without it, or with `-`, stdin
+    /// The command line, in quotes; read from stdin if omitted or `-`
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Option<String>,
 
@@ -81,8 +81,7 @@ pub(crate) struct EventsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// An event, by its name or a host's name for it, a file or a report; without it, all schemas
-    /// are listed
+    /// An event (by its name or a host's name for it), a file or a report [default: list all schemas]
     #[arg(value_name = "SCHEMA")]
     pub(crate) name: Option<String>,
 
@@ -92,8 +91,8 @@ pub(crate) struct SchemaArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// Recordings, decision logs or replay output, optionally compressed (gzip, zstd); without
-    /// FILE, or with `-`, stdin
+    /// Recordings, decision logs or replay output, optionally compressed (gzip, zstd); read from
+    /// stdin if omitted or `-`
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 

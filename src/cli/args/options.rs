@@ -17,14 +17,14 @@ use crate::lab::report::CheckFormat;
 pub(crate) struct SourceArgs {
     /// Use only the hooks in this folder; repeatable
     ///
-    /// They replace the system's, the user's and the project's hooks. DIR is a folder with hooks.d/
+    /// The folder's hooks replace the system's, the user's and the project's. DIR is a folder with hooks.d/
     /// or hookrun.toml, or a hooks.d folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) hooks: Vec<PathBuf>,
 
     /// Use only this settings file of a host; repeatable
     ///
-    /// Its hooks replace the system's, the user's and the project's. FILE is a settings.json or
+    /// The file's hooks replace the system's, the user's and the project's. FILE is a settings.json or
     /// hooks.json of Claude Code, Codex, Gemini CLI, Cursor or Copilot CLI, Codex's config.toml, or
     /// another agent's file. If the path does not identify the host, put its name first:
     /// claude:FILE.
@@ -33,7 +33,7 @@ pub(crate) struct SourceArgs {
 
     /// Also use the system's, the user's and the project's hooks
     ///
-    /// With --hooks or --settings, which otherwise replace them.
+    /// Requires --hooks or --settings, which otherwise replace these hooks.
     #[arg(long, requires = "named")]
     pub(crate) discover: bool,
 }

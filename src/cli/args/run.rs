@@ -22,7 +22,7 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "ARG")]
     pub(crate) arguments: Vec<OsString>,
 
-    /// The host that sends the event and reads the reply [default: detected from the context]
+    /// The sender of the event and reader of the reply [default: native, or detected without EVENT]
     ///
     /// The name of an agent or hook system, or `git`. If neither a host nor an event is given, hookrun
     /// detects both from the context, and blocks if it cannot.
@@ -72,7 +72,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, conflicts_with = "from")]
     pub(crate) all: bool,
 
-    /// Check the changes since this commit, or since its merge base with --to
+    /// Check the changes in --to since its merge base with this commit
     #[arg(long, value_name = "COMMIT")]
     pub(crate) from: Option<String>,
 
@@ -84,8 +84,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "HOOK")]
     pub(crate) skip: Vec<String>,
 
-    /// Apply the fixes of hooks with `fixes`: to the staged text, and stage the result; or, if files
-    /// on disk are checked, to those files
+    /// Apply the fixes of hooks with `fixes`: to the staged text, and stage the result or, if files on
+    /// disk are checked, to these files
     #[arg(long)]
     pub(crate) fix: bool,
 

@@ -19,8 +19,8 @@ pub(crate) struct TestArgs {
     ///
     /// The event's name, or a host's name for it; or the file of an event, `NAME.json`. With EVENT,
     /// at a terminal or with `< /dev/null`, the event's sample is used. Without EVENT, an event on
-    /// stdin is decided if its context names or identifies it. Its hooks really run, with the state
-    /// and messages of its session; a suite uses temporary folders.
+    /// stdin is decided if its context names or identifies it. The event's hooks really run, with the
+    /// state and messages of its session; a suite uses temporary folders.
     pub(crate) event: Option<String>,
 
     /// The file with the event [default: stdin]
@@ -29,7 +29,7 @@ pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) suite: SuiteArgs,
 
-    /// The host that sends the event and reads the reply [default: detected from the context]
+    /// The sender of the event and reader of the reply [default: native, or detected without EVENT]
     #[arg(long = "host", value_name = "NAME", value_parser = dialect_name(), hide_possible_values = true)]
     pub(crate) dialect: Option<String>,
 
@@ -84,8 +84,8 @@ pub(crate) struct SuiteArgs {
 
     /// Show what the cases do not test; with a percentage, exit with 1 if coverage is lower
     ///
-    /// If every case passes, it shows the hooks that never ran, never blocked or never allowed, and
-    /// the untested matchers and settings.
+    /// If every case passes, hookrun shows the hooks that never ran, never blocked or never allowed,
+    /// and the untested matchers and settings.
     #[arg(long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, value_parser = percent)]
     pub(crate) coverage: Option<Option<u8>>,
 
@@ -135,7 +135,7 @@ pub(crate) struct WritePlace {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
-    /// The name of the hook, without file extension
+    /// The name of the hook, with or without file extension
     pub(crate) name: String,
 
     /// The event of the hook: its name, a host's name for it, or `command.NAME`
@@ -213,7 +213,7 @@ pub(crate) struct TrustArgs {
     #[arg(long)]
     pub(crate) revoke: bool,
 
-    /// Trust hooks that are on this remote branch as of the last fetch, such as `origin/main`
+    /// Trust the hooks on this remote branch, such as `origin/main`, as of the last fetch
     #[arg(long, value_name = "BRANCH")]
     pub(crate) follow: Option<String>,
 

@@ -40,7 +40,7 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
     let again = install_again(host, one.file.scope);
     if let Some(wrong) = &one.dropped {
         let mut problem = (**wrong).clone();
-        let what = format!(": {} ignores the whole file", host.title);
+        let what = format!(", so {} ignores the whole file", host.title);
         problem.cause.push_str(&what);
         findings.add(problem);
     }
@@ -63,7 +63,7 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
         let cause = format!(
             "`{command}` for {event} runs hookrun in a custom way, which doctor does not check"
         );
-        let cure = format!("remove it, then run {again}");
+        let cure = format!("remove this command, then run {again}");
         findings.add(warning(path, cause, cure));
     }
     if host.settings_file().is_none() {
@@ -94,7 +94,10 @@ fn about_plugin(one: &Installation, host: &Host, again: &str) -> Option<Problem>
     let path = one.file.path.as_path();
     let mode = path.metadata().map_or(0, |meta| meta.permissions().mode());
     if one.text.starts_with("#!") && mode & 0o111 == 0 {
-        let cause = format!("it is not executable: {} does not run it", host.title);
+        let cause = format!(
+            "this file is not executable, so {} does not run it",
+            host.title
+        );
         return Some(error(path, cause, format!("`chmod +x {}`", path.display())));
     }
     let launch = &one.hooks.first()?.command.launch;
@@ -106,7 +109,7 @@ fn about_plugin(one: &Installation, host: &Host, again: &str) -> Option<Problem>
     if write_plugin(host, &rows, launch) == one.text {
         return None;
     }
-    let cause = "it differs from what `hookrun install` writes, so blocks may not reach the agent";
+    let cause = "this file differs from the one that `hookrun install` writes, so blocks may not reach the agent";
     Some(error(path, cause, format!("{again} rewrites it")))
 }
 
@@ -115,7 +118,7 @@ fn about_launch(launch: &Launch, site: HostSite<'_>, file: &Path, again: &str) -
     if let Launch::Path(program) = launch {
         if !program.contains('/') {
             let cause = format!(
-                "it calls `{program}` by name: the host's PATH decides which program runs, even one in the project"
+                "this file calls `{program}` by name, so the agent's PATH decides which program runs, possibly one in the project"
             );
             return Some(warning(file, cause, again));
         }
@@ -138,7 +141,7 @@ fn about_launch(launch: &Launch, site: HostSite<'_>, file: &Path, again: &str) -
     match launch.version(folder) {
         Ok(version) if version == own => None,
         Ok(version) => {
-            let cause = format!("it runs {version}, but this is {own}");
+            let cause = format!("{} runs {version}, but you run {own}", site.host.title);
             Some(warning(file, cause, "update the older one"))
         }
         Err(why) => {
@@ -158,9 +161,9 @@ const HARMFUL_KEYS: &[(HostHookKey, &str, &str)] = &[
     (
         HostHookKey::Async,
         "false",
-        "the host does not wait for its answer",
+        "the agent does not wait for its answer",
     ),
-    (HostHookKey::Enabled, "true", "it is disabled"),
+    (HostHookKey::Enabled, "true", "it does not run"),
     (
         HostHookKey::Arguments,
         "",
@@ -191,7 +194,7 @@ fn faults_of(hook: &InstalledHook, row: &HostEvent, host: &Host) -> Vec<String> 
         let value = value.to_string();
         for (harmful, harmless, what) in HARMFUL_KEYS {
             if says == harmful && value != *harmless {
-                faults.push(format!("`{key}` is `{value}`: {what}"));
+                faults.push(format!("`{key}` is `{value}`, so {what}"));
             }
         }
     }
@@ -273,7 +276,7 @@ fn about_events(
                 continue;
             };
             let cause = format!(
-                "{} waits only {limit:?} for {}, but {names} may take {:?}",
+                "{} waits only {limit:?} for {}, but {names} may take {:?} in total",
                 host.title, row.name, bound.longest
             );
             findings.add(warning(
@@ -287,7 +290,10 @@ fn about_events(
         findings.add(warning(
             &first.file.path,
             lack,
-            "bind the hooks to another event of the host",
+            format!(
+                "bind the hooks to another event; `hookrun events --host {}` lists them",
+                host.name
+            ),
         ));
     }
 }

@@ -107,8 +107,8 @@ impl Launch {
         errand.command.arg("--version").current_dir(folder);
         let output = match errand.output() {
             Ok(Some(output)) => output,
-            Ok(None) => return Err(format!("`{name}` does not answer")),
-            Err(error) => return Err(format!("cannot start `{name}`: {error}")),
+            Ok(None) => return Err(format!("`{name} --version` did not end within 5s")),
+            Err(error) => return Err(format!("`{name}`: {error}")),
         };
         if output.status.code() == Some(127) {
             return Err("it is not in PATH or the usual install folders".to_string());
@@ -117,7 +117,9 @@ impl Launch {
         if printed.starts_with("hookrun ") {
             return Ok(printed);
         }
-        Err(format!("`{name}` does not identify itself as hookrun"))
+        Err(format!(
+            "`{name} --version` does not print hookrun's version"
+        ))
     }
 }
 

@@ -98,7 +98,8 @@ impl Document {
         }
         let body = unmarked(&self.source);
         if body.len() < self.source.len() && !self.shape.takes_mark {
-            let complaint = Complaint::with_cure("begins with a byte order mark", "remove it");
+            let complaint =
+                Complaint::with_cure("the file begins with a byte order mark", "remove it");
             return Some(fault(&self.file, None, complaint));
         }
         match self.shape.comments {
@@ -194,7 +195,7 @@ impl Document {
 
     fn misshaped(&self) -> Option<String> {
         let Some(object) = self.root.object_value() else {
-            return Some("is not a JSON object".to_string());
+            return Some("the file is not a JSON object".to_string());
         };
         let table = self.shape.table();
         if is_twice(&object, table) {
@@ -261,7 +262,10 @@ fn fault(file: &Path, at: Option<Position>, complaint: Complaint) -> Box<Problem
 fn plain_json(file: &Path, text: &str) -> Option<Box<Problem>> {
     let error = serde_json::from_str::<Value>(text).err()?;
     let message = error.to_string();
-    let cause = format!("is not plain JSON: {}", message.split(" at line ").next()?);
+    let cause = format!(
+        "the file is not plain JSON: {}",
+        message.split(" at line ").next()?
+    );
     let cure = "remove comments and trailing commas";
     let at = Position {
         line: error.line(),
@@ -279,7 +283,7 @@ fn unreadable(file: &Path, error: &ParseError) -> Box<Problem> {
         line: error.line_display(),
         column: error.column_display(),
     };
-    let cause = format!("does not parse: {kind}");
+    let cause = format!("the file does not parse: {kind}");
     fault(
         file,
         Some(at),
@@ -291,7 +295,7 @@ fn unreadable(file: &Path, error: &ParseError) -> Box<Problem> {
 fn toml_hooks(text: &str) -> Result<String, Complaint> {
     let document = DeTable::parse(text).map_err(|wrong| {
         Complaint::with_cure(
-            format!("does not parse: {}", wrong.message()),
+            format!("the file does not parse: {}", wrong.message()),
             "fix its syntax",
         )
     })?;

@@ -91,11 +91,20 @@ impl Host {
 
     pub(crate) fn no_file(&self, scope: SettingsScope, env: &Environment) -> Complaint {
         if scope == SettingsScope::User {
-            let cure = "set HOME, or use `--scope project`";
+            let cure = if self.install.project.is_empty() {
+                "set HOME"
+            } else {
+                "set HOME, or use `--scope project`"
+            };
             return Complaint::with_cure(env.why_no_home(), cure);
         }
-        let cause = format!("{} has no settings file for this scope", self.title);
-        Complaint::with_cure(cause, "use `--scope user`")
+        let cause = format!("{} has no {} settings", self.title, scope.name());
+        let cure = if self.install.project.is_empty() {
+            "use `--scope user`"
+        } else {
+            "use `--scope project` or `--scope user`"
+        };
+        Complaint::with_cure(cause, cure)
     }
 
     /// Whether the user has the host: its settings folder, or its program in PATH.
@@ -150,7 +159,10 @@ impl Target {
             ));
         }
         let text = utf8(fs::read(&real).map_err(cannot)?).map_err(|at| {
-            let cause = format!("{shown}:{}:{}: is not UTF-8", at.line, at.column);
+            let cause = format!(
+                "`{shown}` is not UTF-8: line {}, column {}",
+                at.line, at.column
+            );
             Complaint::with_cure(cause, "convert it to UTF-8; hookrun did not change it")
         })?;
         Ok(Target {

@@ -93,7 +93,11 @@ pub(super) fn install(
         writeln!(out, "  note: {what}")?;
     }
     if let Some(complaint) = complaint {
-        writeln!(out, "  to do: unblock git's hooks: {}", plain(&complaint))?;
+        writeln!(
+            out,
+            "  to do: fix this error, which blocks git: {}",
+            plain(&complaint)
+        )?;
         return Ok(ExitStatus::No);
     }
     Ok(ExitStatus::Yes)
@@ -116,14 +120,13 @@ pub(super) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write
 }
 
 fn check_scope(args: &PlaceArgs) -> Result<()> {
-    if matches!(args.scope, None | Some(SettingsScope::Project)) {
-        return Ok(());
-    }
+    let scope = match args.scope {
+        None | Some(SettingsScope::Project) => return Ok(()),
+        Some(scope) => scope.name(),
+    };
+    let cause = format!("`--scope {scope}` is not for git, whose hooks belong to one repository");
     let cure = "omit `--scope`, and run the command in each repository";
-    Err(Complaint::with_cure(
-        "git hooks belong to one repository",
-        cure,
-    ))
+    Err(Complaint::with_cure(cause, cure))
 }
 
 fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write) -> Result<()> {
@@ -155,7 +158,7 @@ fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write
             }
             Change::Write { .. } => ("would write", "wrote", String::new()),
             Change::Remove { restores } if *restores => {
-                let more = "; the original hook is restored".to_string();
+                let more = "; the original hook takes its place".to_string();
                 ("would remove", "removed", more)
             }
             Change::Remove { .. } => ("would remove", "removed", String::new()),
@@ -211,7 +214,10 @@ impl Repository {
         }
         let Some(base) = base.map(PathBuf::from) else {
             let cause = format!("`{}` is not in a git repository", env.cwd.display());
-            return Err(Complaint::with_cure(cause, "change to a git repository"));
+            return Err(Complaint::with_cure(
+                cause,
+                "change to a git repository; if this is one, `git status` prints the reason",
+            ));
         };
         let hooks = ask_path(&base, &["--git-path", "hooks"])?;
         let data = ask_path(&base, &["--git-common-dir"])?;

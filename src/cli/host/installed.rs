@@ -77,7 +77,7 @@ impl HostSite<'_> {
             if let Some((file, value)) = decides
                 && value == disables
             {
-                let cause = format!("`{at}` is {value}: hookrun does not run");
+                let cause = format!("`{at}` is {value}, so hookrun does not run");
                 let cure = format!("remove `{at}`");
                 switches.push((file.clone(), Complaint::with_cure(cause, cure)));
             }
@@ -88,7 +88,7 @@ impl HostSite<'_> {
             for (file, whole) in &values {
                 let names = whole.pointer(&pointer).and_then(Value::as_array);
                 if names.is_some_and(|names| names.iter().any(|name| name == NAME)) {
-                    let cause = format!("`{at}` lists `{NAME}`: hookrun does not run");
+                    let cause = format!("`{at}` lists `{NAME}`, so hookrun does not run");
                     let cure = format!("remove `{NAME}` from this list");
                     switches.push((file.clone(), Complaint::with_cure(cause, cure)));
                 }
@@ -389,14 +389,16 @@ impl HooksByEvent {
             if rows.is_empty() {
                 if installable().any(|host| host.rows().iter().any(|row| row.event == event)) {
                     let title = host.title;
-                    lacks.push(format!("{title} has no {event}: {names} will not run"));
+                    lacks.push(format!(
+                        "{title} does not send {event}, so {names} cannot run there"
+                    ));
                 }
                 continue;
             }
             let may = catalog::find(event).is_some_and(|spec| spec.blocks);
             if may && rows.iter().all(|row| !row.blocks) {
                 let what = format!("{} only reports {event}", host.title);
-                lacks.push(format!("{what}: {names} cannot block there"));
+                lacks.push(format!("{what}, so {names} cannot block there"));
             }
         }
         lacks

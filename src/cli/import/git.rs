@@ -102,7 +102,7 @@ pub(super) fn lint_staged(source: &ImportSource<'_>, imported: &mut ImportedHook
 fn of_glob(source: &ImportSource<'_>, glob: &str, commands: &Value, at: &GitHook) -> Entry {
     let glob = plain_glob(glob)?;
     let commands = texts(commands);
-    let first = commands.first().ok_or("it has no command")?;
+    let first = commands.first().ok_or("the glob has no command")?;
     let program = first.split_whitespace().next().unwrap_or_default();
     let lines: Vec<String> = commands
         .iter()

@@ -75,18 +75,21 @@ fn of_spec(host: &str, event: &str, name: &str, spec: &Value) -> Entry {
 
 fn entry(source: &ImportSource<'_>, hook: &Hook, wanted: &WantedEvents) -> Entry {
     if let Some(why) = &hook.idle {
-        return Err(format!("it does not run: {why}"));
+        return Err(format!("this hook does not run: {why}"));
     }
     if hook.background == Background::Detach {
-        return Err("it runs in the background, but hookrun waits for hooks".to_string());
+        return Err("this hook runs in the background, but hookrun waits for hooks".to_string());
     }
     if let Some(condition) = &wanted.condition {
         return Err(format!(
             "`if: {condition}` cannot be imported; write it as `match.runs`"
         ));
     }
-    if !hook.variables.is_empty() || hook.folder.is_some() {
-        return Err("its variables or working directory cannot be imported".to_string());
+    if !hook.variables.is_empty() {
+        return Err("the hook's environment variables cannot be imported".to_string());
+    }
+    if hook.folder.is_some() {
+        return Err("the hook's working directory cannot be imported".to_string());
     }
     let Handler::Words { words, .. } = &hook.handler else {
         return Err("it has no command".to_string());
@@ -101,14 +104,14 @@ fn entry(source: &ImportSource<'_>, hook: &Hook, wanted: &WantedEvents) -> Entry
             }
             _ => {
                 return Err(format!(
-                    "it runs in the shell `{shell}`, which `hookrun import` does not support"
+                    "this hook runs in the shell `{shell}`, which `hookrun import` does not support"
                 ));
             }
         },
         _ => (&plain, plain.clone(), false),
     };
     if runs_hookrun(&command, source.env) {
-        return Err("it already runs hookrun".to_string());
+        return Err("this hook already runs hookrun".to_string());
     }
     let host = wanted.dialect.name;
     let mut entry = ImportedHook::new(host, &program_of(line), wanted.event, &command)

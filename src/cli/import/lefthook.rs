@@ -39,7 +39,7 @@ pub(super) fn read(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> R
         let place = format!("{}, {name}", source.shown());
         let Some(at) = git::find(name).filter(|at| at.name == name) else {
             if table["commands"].is_object() || table["jobs"].is_array() {
-                imported.leave(place, "it is not a git hook");
+                imported.leave(place, &format!("`{name}` is not a git hook"));
             } else if !OF_FILE.contains(&name.as_str()) {
                 imported.leave(place, NOT_CONVERTED);
             }
@@ -106,7 +106,7 @@ fn of_job(source: &ImportSource<'_>, what: &str, job: &Value, at: &GitHook) -> E
         return Err(format!("`hookrun import` does not convert `{}`", &other[1]));
     }
     if line.trim().is_empty() {
-        return Err("it has no command".to_string());
+        return Err("this job has no command".to_string());
     }
     if line.contains("git add") {
         return Err("it stages files itself: use `stage_fixed` instead".to_string());

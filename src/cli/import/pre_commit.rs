@@ -35,7 +35,7 @@ pub(super) fn read(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> R
                 "hooks without `stages` are imported for pre-commit only"
             }
             "fail_fast" => "add `stop = \"first\"` to `[event.\"commit.pre\"]`",
-            _ => "it has no equivalent in hookrun",
+            _ => "this key has no equivalent in hookrun",
         };
         imported.leave(format!("{}, {key}", source.shown()), why);
     }
@@ -86,7 +86,7 @@ fn of_hook(
 ) -> Entry {
     if let Some(command) = own_command(hook, text(repo, "repo")) {
         if command.is_empty() {
-            return Err("it has no command".to_string());
+            return Err("this hook has no command".to_string());
         }
         let own = of_own(source, config, hook, at, &command);
         if let Some(own) = own.filter(|own| own.problem().is_none()) {

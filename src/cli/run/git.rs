@@ -164,9 +164,12 @@ impl GitRequest<'_> {
         let skips = skip_lines(&mut config, &choice, env);
         let spec = find_event(&config, hook.event)?;
         let complaint = config.complaint().or_else(|| config.trust.held(&spec));
-        let paths = match check {
-            Some(check) => check.choose(&mut config.hooks)?,
-            None => Vec::new(),
+        let paths = match (check, &complaint) {
+            (Some(_), Some(complaint)) if config.hooks.is_empty() => {
+                return Err(Complaint::new(complaint.clone()));
+            }
+            (Some(check), _) => check.choose(&mut config.hooks)?,
+            (None, _) => Vec::new(),
         };
         let ui = Terminal::ui();
         let abort = ground.0.clone();

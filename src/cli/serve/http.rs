@@ -302,7 +302,7 @@ fn read_token(file: &Path) -> Result<String> {
     let meta = opened.metadata().map_err(cannot())?;
     if !meta.is_file() || meta.uid() != rustix::process::getuid().as_raw() {
         return Err(Complaint::with_cure(
-            format!("cannot read the token file `{shown}`: it is not a file that you own"),
+            format!("the token file `{shown}` is not a regular file that you own"),
             "use a file that you own: `--token FILE`",
         ));
     }
@@ -313,7 +313,7 @@ fn read_token(file: &Path) -> Result<String> {
     let least = 2 * TOKEN_BYTES;
     let is_token = token.len() >= least && token.bytes().all(|it| it.is_ascii_graphic());
     let cause = if meta.mode() & 0o077 != 0 {
-        format!("other users can read the token file `{shown}`")
+        format!("other users have access to the token file `{shown}`")
     } else if !is_token {
         format!(
             "the token in `{shown}` is shorter than {least} characters, or contains white space or \

@@ -51,7 +51,7 @@ pub(crate) fn check_host(name: &str) -> Result<(), String> {
     let mut known = vec![native::NAME];
     known.extend(dialects().map(|dialect| dialect.name));
     let known = known.join(", ");
-    Err(format!("unknown host `{name}`: use {known}"))
+    Err(format!("unknown host `{name}`; the hosts are {known}"))
 }
 
 /// The client's folder, like the working directory of `run`.

@@ -39,7 +39,10 @@ pub(super) fn newest(
     });
     if !has_hooks {
         let cause = format!("the set `{}` has no {MANIFEST} and no {DROP_INS}", set.name);
-        return Err(Complaint::with_cure(cause, "choose another repository"));
+        return Err(Complaint::with_cure(
+            cause,
+            "choose another repository or revision",
+        ));
     }
     keep(&files, &set.tree, env)?;
     Ok(set)
@@ -154,7 +157,10 @@ impl FetchedRepository {
         }
         Err(Complaint::with_cure(
             format!("git cannot clone `{url}`: {}", on_one_line(&output.stderr)),
-            "run `git ls-remote` with this URL to check your access",
+            format!(
+                "run `git ls-remote {}` to check your access",
+                shell_words::quote(&place)
+            ),
         ))
     }
 
@@ -221,8 +227,8 @@ impl FetchedRepository {
         }
         let why = on_one_line(&output.stderr);
         Err(Complaint::with_cure(
-            format!("the repository no longer has {object}, which the lock names: {why}"),
-            "its authors can push it again; or review the set, then run `hookrun sets update`",
+            format!("git cannot fetch {object}, which the lock names: {why}"),
+            "ask the set's authors to push it again; or review the set, then run `hookrun sets update`",
         ))
     }
 
@@ -280,11 +286,13 @@ impl FetchedRepository {
                 why = on_one_line(&output.stderr);
             }
         }
-        if why.is_empty() {
-            why = "it has no signature".to_string();
-        }
+        let cause = if why.is_empty() {
+            format!("commit {commit} has no signature")
+        } else {
+            format!("git does not accept the signature of commit {commit}: {why}")
+        };
         Err(Complaint::with_cure(
-            format!("git does not accept the signature of commit {commit}: {why}"),
+            cause,
             "its authors must sign with `git commit -S` or `git tag -s`; your git must know and trust \
              their key (for SSH keys, through `gpg.ssh.allowedSignersFile`)",
         ))
@@ -324,7 +332,7 @@ fn on_one_line(stderr: &[u8]) -> String {
 
 fn unreachable(commit: &str) -> Complaint {
     let cause = format!("no branch or tag of the repository contains commit {commit}");
-    let cure = "it may come from a fork; name a tag or commit of the repository";
+    let cure = "the commit may come from a fork; name a tag or commit of the repository";
     Complaint::with_cure(cause, cure)
 }
 
@@ -353,7 +361,7 @@ fn keep(files: &HookFiles, digest: &str, env: &Environment) -> Result<()> {
     }
     if !is_whole(&new, digest) {
         let cause = "some files of the set have names that this file system does not distinguish, or that hookrun skips as editor backups";
-        let cure = "its authors must rename or remove them";
+        let cure = "the set's authors must rename or remove these files";
         return Err(Complaint::with_cure(cause, cure));
     }
     // Move manually changed files away.

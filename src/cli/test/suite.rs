@@ -65,7 +65,9 @@ fn play(
     let paths = paths(args.format, env);
     for file in &loaded.skipped {
         let shown = plain(&paths.show(file));
-        streams::remark(&format!("note: {shown} has no [[case]]; skipped\n"));
+        streams::remark(&format!(
+            "note: skipped {shown}, because it has no `[[case]]` table\n"
+        ));
     }
     if !loaded.checks.is_empty() {
         // Run nothing, because an unreadable case might be the one that fails.
@@ -144,9 +146,10 @@ fn proves_nothing(loaded: &LoadedCase) -> Option<Problem> {
         return None;
     }
     let event = &case.steps.first()?.event.value;
-    let why = match hooks.first() {
-        Some(hook) => format!("no hook for `{event}` can run: `{}` is idle", hook.name),
-        None => format!("no hook is bound to `{event}`"),
+    let why = if hooks.is_empty() {
+        format!("no hook is bound to `{event}`")
+    } else {
+        format!("every hook for `{event}` is disabled or idle")
     };
     let cause = format!("`{}` proves nothing: {why}", case.name);
     let cure = "add a hook for this event or, if none should run, expect `asked = []`";
@@ -232,8 +235,7 @@ fn note_untested(hooks: &[&Hook]) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let have = if hooks.len() == 1 { "has" } else { "have" };
     let count = counted(hooks.len(), "hook");
-    let line = format!("{count} {have} no case: {}{more}", shown.join(", "));
+    let line = format!("no case runs {count}: {}{more}", shown.join(", "));
     streams::remark(&format!("note: {}\n", plain(&line)));
 }

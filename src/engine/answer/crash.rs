@@ -12,8 +12,8 @@ const WORDS_BYTES: usize = 500;
 
 /// Exit statuses of a shell that could not start the command.
 const NEVER_RAN: [(i32, &str); 2] = [
-    (126, "found but not executable"),
-    (127, "command not found"),
+    (126, "a command was found, but could not be executed"),
+    (127, "a command was not found"),
 ];
 
 /// Returns the message of a crash, or `None` if the hook decided.

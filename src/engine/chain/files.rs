@@ -137,7 +137,7 @@ pub(super) fn together(calls: Vec<Trace>, fails_closed: bool) -> Option<Trace> {
             }
         }
     }
-    let note = note.map(|failure| format!("one of its calls {}", failed_words(&failure)));
+    let note = note.map(|failure| format!("one of the hook's calls {}", failed_words(&failure)));
     whole.notes.extend(note);
     Some(Trace {
         ending,
@@ -251,7 +251,7 @@ impl EditedFile {
             let shown = file.path.display();
             Complaint::with_cure(
                 format!("the event's `{name}` cannot be written to `{shown}`: {error}"),
-                "check the free disk space and the permissions of that folder",
+                "check the free disk space and the permissions of the folder",
             )
         })?;
         Ok(file)

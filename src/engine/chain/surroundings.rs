@@ -12,7 +12,7 @@ use crate::engine::event::action::PathChange;
 use crate::engine::event::{Action, Event, EventSpec};
 use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::sandbox::SandboxRules;
-use crate::engine::hook::{Background, Hook, LayerKind, Lives, PathBase, Reads};
+use crate::engine::hook::{Background, Handler, Hook, LayerKind, Lives, PathBase, Reads};
 use crate::engine::run::TraceContext;
 use crate::engine::session;
 use crate::engine::ui::{Connection, Server};
@@ -30,7 +30,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("HOOKRUN_SESSION_ID", "the context's `sessionId`"),
     ("HOOKRUN_PROJECT_DIR", "the project's root; for a hook in a nested folder with its own hooks, that folder"),
     ("HOOKRUN_HOOK_DIR", "the folder that contains the script, or that contains the hookrun.toml that names the hook"),
-    ("HOOKRUN_TIMEOUT_MS", "how long the hook may run"),
+    ("HOOKRUN_TIMEOUT_MS", "the hook's timeout, in milliseconds"),
     ("HOOKRUN_STATE_DIR", "a private folder for each session and hook name"),
     ("HOOKRUN_HAS_UI", "1 if `hookrun hook ui` can ask a person now, else 0"),
     ("HOOKRUN_SOCKET", "the socket for `hookrun hook ui` and `hookrun hook send`, if the host has one"),
@@ -127,7 +127,9 @@ pub(super) fn working_directory(
         Ok(meta) if meta.is_dir() => (Some(path), None),
         _ => {
             let own = surroundings.cwd.display();
-            let note = format!("the event's `cwd` {named} is not a folder; the hook ran in {own}");
+            let note = format!(
+                "the event's `cwd`, `{named}`, is not an accessible folder; the hook ran in `{own}`"
+            );
             (usual, Some(note))
         }
     }
@@ -301,11 +303,17 @@ pub(super) fn whole(
     if !may_look {
         return Ok(program);
     }
+    let names = names.replace(' ', ", ");
     let problem = format!(
         "its environment cannot hold {names}: a value is too long, or contains a NUL or a line break"
     );
-    let cure = "read the event on stdin instead, and add `# hookrun: reads=stdin`; \
-                or `reads=none` if it does not use the event";
+    let cure = if matches!(hook.handler, Handler::File(_)) {
+        "read the event on stdin, and add `# hookrun: reads=stdin`; if the hook does not use the \
+         event, add `# hookrun: reads=none`"
+    } else {
+        "read the event on stdin, and set `reads = \"stdin\"`; if the hook does not use the event, \
+         set `reads = \"none\"`"
+    };
     Err(Complaint::with_cure(problem, cure))
 }
 

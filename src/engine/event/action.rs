@@ -144,21 +144,24 @@ impl Action {
         let Some(kind) = kind else { return Ok(None) };
         let mut calls = calls.into_iter();
         let whole = calls.next();
-        let whole = whole.unwrap_or_else(|| Action::new(kind, Vec::new()));
+        let whole = whole.unwrap_or_else(|| {
+            let mut action = Action::new(kind, Vec::new());
+            action.line.doubt = (kind == ActionKind::Shell).then(no_command);
+            action
+        });
         Ok(Some(whole.with_calls(calls)))
     }
 
-    /// Fails like [`Action::derive`], without parsing command lines, and for a shell without a command
-    /// if a hook may block it: no hook could tell what it would run.
+    /// Fails like [`Action::derive`], without parsing command lines, and for a shell with something
+    /// else in place of a command if a hook may block it: no hook could tell what it would run. An
+    /// empty input is in doubt.
     pub(super) fn check(context: &Context, is_gate: bool) -> Result<(), Complaint> {
-        let mut has_input = false;
         let mut has_command = true;
-        let kind = each_call(context, |input| {
-            has_input = true;
-            has_command &= input.kind != ActionKind::Shell || commands::has_command(&input);
+        each_call(context, |input| {
+            let is_shell = input.kind == ActionKind::Shell && !input_is_empty(&input);
+            has_command &= !is_shell || commands::has_command(&input);
         })?;
-        let is_missing = !has_command || !has_input && kind == Some(ActionKind::Shell);
-        if is_gate && is_missing {
+        if is_gate && !has_command {
             let cause = "`toolInput` has no command for the shell";
             return Err(Complaint::with_cure(
                 cause,
@@ -173,8 +176,12 @@ impl Action {
             kind, raw: input, ..
         } = *tool_input;
         let mut commands = commands::find_commands(tool_input);
+        let mut doubt = None;
         if kind == ActionKind::Shell && commands.is_empty() {
             // If no command is found, treat all text as the command, so that policies see it.
+            if input_is_empty(tool_input) {
+                doubt = Some(no_command());
+            }
             commands.extend(commands::all_text(tool_input));
         }
         let named = NamedPaths::read(kind, input);
@@ -192,9 +199,11 @@ impl Action {
         paths.extend(patched);
         let mut action = Action::new(kind, paths);
         if commands.is_empty() {
+            action.line.doubt = doubt;
             return action;
         }
         action.line = shell::read_all(&commands);
+        action.line.doubt = doubt.or(action.line.doubt);
         // A single command may be large, so it is moved.
         action.command = commands.into_iter().reduce(with_line);
         action.add_effects(action.patch(), &named.folders);
@@ -336,7 +345,12 @@ impl PathChange {
         };
         let list = elements(changes).ok_or_else(|| unreadable("changes", "it is not a list"))?;
         let all: Option<Vec<_>> = list.iter().map(|one| Self::read(one.get())).collect();
-        let all = all.ok_or_else(|| unreadable("changes", "an entry has no `path`"));
+        let all = all.ok_or_else(|| {
+            unreadable(
+                "changes",
+                "an entry is neither a path nor an object with `path`",
+            )
+        });
         all.map(Some)
     }
 
@@ -440,6 +454,14 @@ fn each_call(
         }
     }
     Ok(Some(kind))
+}
+
+fn input_is_empty(input: &ToolInput<'_>) -> bool {
+    input.entries.is_empty() && (input.raw.starts_with('{') || input.raw == "null")
+}
+
+fn no_command() -> String {
+    "the tool input has no command".to_string()
 }
 
 fn distinct(mut paths: Vec<String>) -> Vec<String> {

@@ -20,7 +20,7 @@ use super::json::{
 
 /// A part of the event that cannot be read.
 pub(super) fn unreadable(field: &str, problem: impl Display) -> Complaint {
-    Complaint::new(format!("`{field}` cannot be read: {problem}"))
+    Complaint::new(format!("`{field}` is invalid: {problem}"))
 }
 
 /// A key that appears twice, so two readers could see different events.

@@ -72,7 +72,13 @@ impl EventSpec {
                     let problem = format!("it must be a JSON {}", key.kind.name());
                     return Err(unreadable(&key.name, problem));
                 }
-                Some("\"\"") | None if is_required => {
+                Some("\"\"") | None if is_required && context.raw(&key.name).is_some() => {
+                    return Err(Complaint::new(format!(
+                        "`{}` has no value, but hooks of `{}` require one",
+                        key.name, self.name
+                    )));
+                }
+                None if is_required => {
                     let found = context.keys().filter(|found| *found != "event");
                     let found: Vec<&str> = found.take(8).collect();
                     let has = match found.as_slice() {
@@ -105,11 +111,7 @@ impl EventSpec {
     /// Returns an example context with only the required keys.
     #[doc(hidden)]
     pub fn least(&self) -> String {
-        // A gate wants the command of a shell.
-        let has_tool = self.required.iter().any(|key| key == "toolName");
-        self.sample_of(|key| {
-            self.required.contains(&key.name) || has_tool && key.name == "toolInput"
-        })
+        self.sample_of(|key| self.required.contains(&key.name))
     }
 
     fn sample_of(&self, is_in: impl Fn(&&ContextKey) -> bool) -> String {

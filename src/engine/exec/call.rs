@@ -47,7 +47,7 @@ impl RunningCall {
     pub(super) fn left(&self, ending: Ending, now: Instant) -> Trace {
         let mut trace = self.trace(ending, now);
         if self.task.is_none() {
-            let note = "it keeps running, because a thread cannot be killed";
+            let note = "the function keeps running, because a thread cannot be killed";
             trace.notes.push(note.to_string());
         }
         trace
@@ -144,8 +144,8 @@ fn in_words(returned: FunctionReturn) -> FunctionReturn {
 
 pub(super) fn no_thread(error: &io::Error) -> Complaint {
     Complaint::with_cure(
-        format!("cannot start a thread for it: {error}"),
-        "raise the thread and descriptor limits",
+        format!("cannot call the function: {error}"),
+        "raise the thread limit (`ulimit -u`) and the descriptor limit (`ulimit -n`)",
     )
 }
 

@@ -119,7 +119,7 @@ fn find(program: &str, base: &Path, search: Option<&OsStr>) -> Result<PathBuf, C
         Complaint::with_cure(
             format!("no program `{program}` in PATH"),
             format!(
-                "install it, or write its path; a script next to hookrun.toml is `./{program}`"
+                "install it, or write its path: `./{program}` for a script next to hookrun.toml"
             ),
         )
     })
@@ -144,7 +144,7 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, Complaint> {
     if !meta.is_file() {
         return Err(Complaint::with_cure(
             format!("`{shown}` is not a file"),
-            "put an executable file there",
+            "replace it with an executable file, or remove it",
         ));
     }
     let mode = meta.permissions().mode();
@@ -276,7 +276,7 @@ fn can_be_reached(path: &Path) -> bool {
 
 pub fn access_cure(path: &Path) -> String {
     format!(
-        "run `chmod o-w {}`; a umask of 0000 creates such files: set it to 0022 first",
+        "run `chmod o-w {}`; if your umask is 0000, set it to 0022, or new files are world-writable too",
         quoted(path)
     )
 }
@@ -407,10 +407,10 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
         }
         (Some(Errno::NOEXEC), _) => Complaint::with_cure(
             format!(
-                "`{shown}` is neither a program nor a script with a first line like `{}`",
+                "`{shown}` is neither a program for this system nor a script with a first line like `{}`",
                 first_line_for(&program.path)
             ),
-            "add that line",
+            "if it is a script, add that line",
         ),
         (Some(Errno::ACCESS), Some(line)) => Complaint::with_cure(
             format!(

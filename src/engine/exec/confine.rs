@@ -89,7 +89,7 @@ impl Engine {
         };
         let bounds = serde_json::to_string(&bounds).map_err(|error| {
             Complaint::with_cure(
-                format!("a path in its limits or sandbox is not UTF-8 ({error})"),
+                format!("its sandbox names a path that is not UTF-8 ({error})"),
                 "give the folder a name in UTF-8",
             )
         })?;
@@ -140,7 +140,7 @@ fn become_hook(arguments: &[OsString]) -> Result<ExitStatus, Complaint> {
         ));
     };
     let bounds: ProcessBounds = serde_json::from_str(&bounds.to_string_lossy())
-        .map_err(|error| own_fault(&format!("its limits cannot be read: {error}")))?;
+        .map_err(|error| own_fault(&format!("they are not valid JSON: {error}")))?;
     let program = Program {
         path: path.into(),
         name: name.clone(),
@@ -219,7 +219,7 @@ fn lower(resource: Resource, current: u64, maximum: u64) -> io::Result<()> {
 
 fn own_fault(problem: &str) -> Complaint {
     Complaint::with_cure(
-        format!("hookrun could not set its limits: {problem}"),
+        format!("hookrun could not set the hook's limits: {problem}"),
         "this is a bug in hookrun: please report it",
     )
 }

@@ -169,12 +169,12 @@ impl Engine {
             let mut hooks = jobs.iter().map(|job| Some(job.hook.name.as_str()));
             let place = hooks.position(|hook| hook == left.hook.as_deref());
             if let Some(trace) = traces.get_mut(place.unwrap_or(0)) {
-                let note = format!("it left {} running; killed", left.words);
+                let note = format!("the hook left {} running; hookrun killed it", left.words);
                 trace.notes.push(note);
             }
         }
         if let (true, Some(trace)) = (swept.is_incomplete, traces.first_mut()) {
-            let note = "some processes outside its process group could not be killed";
+            let note = "some processes outside the hook's process group could not be killed";
             trace.notes.push(note.to_string());
         }
     }

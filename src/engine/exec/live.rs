@@ -198,7 +198,7 @@ impl Live {
             return None;
         }
         let problem = format!(
-            "it wrote {}, and the limit is {}",
+            "it wrote {}, more than {}",
             size_text(written),
             size_text(limit)
         );
@@ -248,10 +248,11 @@ impl Live {
             Status::Lost => {}
         }
         if has_exited && !self.is_drained() && !may_stay && held.is_none() {
-            notes.push("a child process held the hook's output open; killed".to_string());
+            notes
+                .push("a child process held the hook's output open; hookrun killed it".to_string());
         }
         if status == Status::Running {
-            notes.push("it could not be killed".to_string());
+            notes.push("the hook could not be killed".to_string());
         } else {
             self.child.reap();
         }

@@ -66,7 +66,9 @@ fn granted(
     let mut granted = Vec::new();
     for path in paths {
         let Some(named) = below_home(path, home) else {
-            notes.push(format!("sandbox: `{path}` is ignored: no home folder"));
+            notes.push(format!(
+                "sandbox: `{path}` is ignored: the home folder is unknown"
+            ));
             continue;
         };
         let resolved = project.join(named);

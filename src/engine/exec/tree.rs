@@ -102,7 +102,7 @@ impl Subreaper {
                     let mut killed = groups.iter().map(|group| group.as_raw_nonzero().get());
                     let is_killed = killed.any(|one| Some(one) == group);
                     if group.is_some() && !is_killed && !is_zombie(pid) {
-                        let words = format!("{} (pid {pid})", name_of(pid));
+                        let words = format!("`{}` (pid {pid})", name_of(pid));
                         swept.left.push(Leftover {
                             hook: variable_of(pid, HOOK),
                             words,

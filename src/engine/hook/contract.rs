@@ -40,7 +40,7 @@ impl Contract for Native {
     }
 
     fn cure(&self) -> String {
-        r#"{"continue": false, "reason": "…"} to block, {"ask": "…?"} to ask"#.to_string()
+        r#"{"continue": false, "reason": "…"} to block, or {"ask": "…?"} to ask"#.to_string()
     }
 }
 

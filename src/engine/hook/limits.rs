@@ -44,7 +44,7 @@ impl Limits {
             self.files.map(|files| format!("{files} open files")),
         ];
         let set = limits.into_iter().flatten();
-        set.map(|limit| format!("each of its processes was limited to {limit}"))
+        set.map(|limit| format!("each process of the hook was limited to {limit}"))
             .collect()
     }
 }

@@ -12,9 +12,12 @@ use crate::engine::event::{EventSpec, Merge, OnFailure, Stop};
 /// Prefix of crash messages, which get no `failed:`.
 pub const CRASHED: &str = "crashed: ";
 
-/// A failure's message for use after its subject: `failed: …`, or `crashed: …`.
+/// Prefix of the messages of hooks that did not start, which get no `failed:` either.
+pub const NEVER_RAN: &str = "never ran: ";
+
+/// A failure's message for use after its subject: `failed: …`, `crashed: …` or `never ran: …`.
 pub(crate) fn failed_words(failure: &str) -> String {
-    if failure.starts_with(CRASHED) {
+    if failure.starts_with(CRASHED) || failure.starts_with(NEVER_RAN) {
         failure.to_string()
     } else {
         format!("failed: {failure}")
@@ -222,7 +225,9 @@ pub fn rewrite(rule: Merge, old: &Value, new: &Value, already: bool) -> Result<V
     match rule {
         Merge::Last | Merge::Chain => Ok(new.clone()),
         Merge::First if already => Err("an earlier hook's value wins".to_string()),
-        Merge::Claim if *old == Value::Bool(true) => Err("it is already claimed".to_string()),
+        Merge::Claim if *old == Value::Bool(true) => {
+            Err("the event is already claimed".to_string())
+        }
         Merge::First | Merge::Claim => Ok(new.clone()),
         Merge::Append => {
             let own = old.as_array().cloned();

@@ -57,7 +57,9 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
                 Some(Ok(counted)) => before = counted,
                 Some(Err(error)) => {
                     tracing::warn!(%error, "a block was not counted");
-                    let notice = format!("block not counted (limit {most} in a row): {error}");
+                    let notice = format!(
+                        "this block does not count towards the limit of {most} in a row: {error}"
+                    );
                     run.outcome.add_notice(notice);
                 }
                 None => {}

@@ -32,7 +32,7 @@ pub(super) fn parse(text: &str, depth: usize, tokens_left: usize) -> SyntaxResul
         return Err("it is too long to read".to_string());
     }
     if text.contains('\0') {
-        return Err("it contains an invalid character".to_string());
+        return Err("it contains a NUL".to_string());
     }
     let mut parser = Parser::new(text, depth, tokens_left);
     let list = parser.list()?;

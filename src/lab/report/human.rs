@@ -119,7 +119,7 @@ fn hook_run(
             text(out, "matched", &hook.wants)?;
             ran(trace, hook, out)?;
         }
-        ("disabled", _) => label(out, "why", "it sets enabled = false")?,
+        ("disabled", _) => label(out, "why", "disabled: `enabled = false`")?,
         ("idle", _) => label(out, "why", &plain(why))?,
         ("detached", _) => label(out, "why", "started; hookrun does not wait for it")?,
         ("unreached", _) => {
@@ -127,7 +127,7 @@ fn hook_run(
                 Some(by) => format!("`{by}` settled the event"),
                 None => "the event was settled".to_string(),
             };
-            prose(out, "why", &format!("{settled} before its turn came"))?;
+            prose(out, "why", &format!("{settled} before this hook's turn"))?;
         }
         _ => prose(out, "why", why)?,
     }

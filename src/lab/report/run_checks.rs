@@ -119,7 +119,7 @@ fn add_annotations(report: &RunReport, list: &mut CheckList) {
     }
     if report.hooks.is_empty() && report.reason.is_none() && report.notices.is_empty() {
         let text = match report.reply.stderr.trim_end() {
-            "" => "no hook is bound to it",
+            "" => "no hook is bound to this event",
             text => text,
         };
         let annotation = titled("warning", format!("no hook decided {event}"), text);

@@ -103,7 +103,7 @@ pub(super) fn read(
     reader.take(table, EXPECT_KEYS, "", &mut expect);
     let is_given = table.iter().any(|entry| entry.key == "decision");
     if !is_given && !reader.meant.contains(&"decision") {
-        let cure = "name the decision: `decision = \"allow\"`";
+        let cure = "add `decision = \"allow\"`, `\"block\"` or `\"ask\"`";
         reader.fault(offset, "`expect` has no `decision`", cure);
     }
     if expect.decision() == "allow" {
@@ -186,7 +186,7 @@ fn filled<'s>(key: &mut Setting<'s, '_>) -> Result<&'s [TreeEntry], Complaint> {
     let table = key.table()?;
     if table.is_empty() {
         let cause = format!("`{}` is empty, so it checks nothing", key.name);
-        return Err(Complaint::with_cure(cause, "give it a value, or remove it"));
+        return Err(Complaint::with_cure(cause, "add a key to it, or remove it"));
     }
     Ok(table)
 }
@@ -206,8 +206,11 @@ fn set_files(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Compl
     for entry in filled(key)? {
         if entry.key.is_empty() {
             // An empty name means the folder itself, which always exists.
-            key.reader
-                .fault(entry.at, "the file has no name", "write its path");
+            key.reader.fault(
+                entry.at,
+                "a path in `files` is empty",
+                "write the path of the file",
+            );
             continue;
         }
         match file_expectation(&entry.tree, &entry.key) {

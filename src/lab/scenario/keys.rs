@@ -167,13 +167,17 @@ fn set_env(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Compla
         let name = &entry.key;
         if name.is_empty() || name.contains(['=', '\0']) {
             let cause = format!("`{name}` cannot be the name of a variable");
-            key.reader.fault(entry.at, cause, "use a name without `=`");
+            key.reader
+                .fault(entry.at, cause, "use a non-empty name without `=` and NUL");
             continue;
         }
         let Some(text) = entry.tree.text().filter(|text| !text.contains('\0')) else {
             let cause = format!("the variable `{name}` must be a string without NUL");
-            key.reader
-                .fault(entry.tree.offset, cause, "write its value in quotes");
+            key.reader.fault(
+                entry.tree.offset,
+                cause,
+                "write its value in quotes, without a NUL",
+            );
             continue;
         };
         case.env.retain(|(known, _)| known != name);

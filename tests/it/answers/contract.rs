@@ -146,7 +146,7 @@ fn no_stdout_undoes_a_non_zero_exit() {
 #[test]
 fn what_breaks_the_contract_is_named() {
     for (stdout, cause) in [
-        (r#"{"contine":false}"#, "`contine` is unknown here"),
+        (r#"{"contine":false}"#, "unknown key `contine`"),
         (r#"{"continue":"false"}"#, "must be a JSON boolean"),
         (r#"{"update":{"cwd":"/"}}"#, "`toolInput`"),
         ("hi\n{\"ask\":\"\"}\n", "line 2: `ask` is empty"),
@@ -222,7 +222,7 @@ fn reading_ends_soon() {
         judged("tool.pre", true, 0, &captured(many.as_bytes()));
     }
     let answers = "{\"continue\":true}\n".repeat(50_000);
-    assert!(problem(&answers).contains("line 2: a second answer"));
+    assert!(problem(&answers).contains("line 2: this is the second answer"));
 }
 
 proptest::proptest! {

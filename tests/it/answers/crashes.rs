@@ -141,8 +141,13 @@ fn the_last_words_of_every_interpreter_tell_a_crash() {
             "env: 'pyhton3': No such file or directory",
             "env: 'pyhton3': No such file or directory (status 127)",
         ),
-        ("a.sh", 127, "", "command not found (status 127)"),
-        ("a.sh", 126, "", "found but not executable (status 126)"),
+        ("a.sh", 127, "", "a command was not found (status 127)"),
+        (
+            "a.sh",
+            126,
+            "",
+            "a command was found, but could not be executed (status 126)",
+        ),
     ] {
         let ending = ended(file(name), status, stderr);
         assert_eq!(

@@ -32,12 +32,12 @@ fn what_cannot_be_started_is_told_in_the_same_words_every_way() {
         (
             "empty",
             |sandbox| sandbox.script("program", ""),
-            "neither a program nor a script",
+            "neither a program for this system nor a script",
         ),
         (
             "text",
             |sandbox| sandbox.script("program", "exit 0\n"),
-            "neither a program nor a script",
+            "neither a program for this system nor a script",
         ),
         (
             "no interpreter",
@@ -57,7 +57,7 @@ fn what_cannot_be_started_is_told_in_the_same_words_every_way() {
         (
             "an interpreter that is none",
             |s| s.script("text", "exit 0\n").script("program", "#!text\n"),
-            "neither a program nor a script",
+            "neither a program for this system nor a script",
         ),
         (
             "not executable",
@@ -74,9 +74,7 @@ fn what_cannot_be_started_is_told_in_the_same_words_every_way() {
             );
             let sandbox = make(Sandbox::new().file("hookrun.toml", &manifest));
             let ran = sandbox.run("tool.pre");
-            ran.exits(2)
-                .says("hook `h` failed: never ran: ")
-                .says(words);
+            ran.exits(2).says("hook `h` never ran: ").says(words);
             ran.stderr.replace(sandbox.path().to_str().unwrap(), "")
         };
         let plain = reason("");
@@ -101,7 +99,9 @@ fn a_hook_finds_the_same_around_it_every_way() {
             .script("program", &format!("#!/bin/sh\n{body}\n"))
             .variable("IT_VARIABLE", "variable")
             .file("else/where", "");
-        let context = json!({ "cwd": "else", "toolName": "bash" }).to_string();
+        let context =
+            json!({ "cwd": "else", "toolName": "bash", "toolInput": { "command": "ls" } })
+                .to_string();
         let report = sandbox.report("tool.pre", &context);
         assert_eq!(report["decision"], "allow", "{tables}: {report:#}");
         report["output"]

@@ -17,7 +17,7 @@ pub(super) fn hold(mebibytes: u32) -> String {
 pub(super) fn struck(ran: &Ran, limit: &str) -> String {
     let reason = ran.stderr.trim_end();
     ran.blocks(reason);
-    let before = format!("hook `hook` failed: over its limit on {limit}: it ");
+    let before = format!("hook `hook` failed: exceeded `limits.{limit}`: it ");
     let used = reason
         .strip_prefix(&before)
         .and_then(|rest| rest.strip_suffix(" (fail closed)"));
@@ -38,7 +38,7 @@ fn an_allocation_beyond_the_limit_on_memory_fails() {
     );
     assert_eq!(
         notes(&report, 0),
-        ["each of its processes was limited to 64 MiB of memory"]
+        ["each process of the hook was limited to 64 MiB of memory"]
     );
 }
 
@@ -78,7 +78,7 @@ fn output_is_limited_on_both_streams_together_and_after_the_exit_too() {
         "{ sleep 0.02; printf 123456789012; } &",
     ] {
         let used = struck(&asked("limits.output=10B timeout=1h", body), "output");
-        assert_eq!(used, "wrote 12 bytes, and the limit is 10 bytes", "{body}");
+        assert_eq!(used, "wrote 12 bytes, more than 10 bytes", "{body}");
     }
     struck(
         &asked("limits.output=1M timeout=1h", "cat /dev/zero"),
@@ -124,7 +124,8 @@ fn a_struck_limit_lets_through_where_failures_do() {
         gate("limits.output=10B on_failure=allow", "printf 123456789012").report("tool.pre", "{}");
     assert_eq!(report["decision"], "allow", "{report}");
     assert_eq!(report["hooks"][0]["ending"], "over-limit");
-    let told = "failed: over its limit on output: it wrote 12 bytes, and the limit is 10 bytes (fail open)";
+    let told =
+        "failed: exceeded `limits.output`: it wrote 12 bytes, more than 10 bytes (fail open)";
     assert_eq!(report["notices"][0]["text"], told, "{report:#}");
 }
 
@@ -181,7 +182,7 @@ fn a_limit_on_files_can_only_lower_what_hookrun_has() {
 
 #[test]
 fn a_hook_that_blocks_under_a_limit_on_files_has_a_note() {
-    let told = "each of its processes was limited to 16 open files";
+    let told = "each process of the hook was limited to 16 open files";
     let report = gate("limits.files=16", "echo no >&2; exit 3").report("tool.pre", "{}");
     assert_eq!(
         (&report["reason"], notes(&report, 0)),
@@ -199,7 +200,7 @@ fn tables_mean_the_same_as_directives() {
     let sandbox = Sandbox::new().file("hookrun.toml", manifest);
     assert_eq!(
         struck(&sandbox.run("tool.pre"), "output"),
-        "wrote 12 bytes, and the limit is 10 bytes"
+        "wrote 12 bytes, more than 10 bytes"
     );
 }
 

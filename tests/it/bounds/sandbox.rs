@@ -191,7 +191,10 @@ fn what_does_not_exist_is_left_out_with_a_note() {
     let run = ["run", "tool.pre", "--format", "json", "--trust", &digest];
     let homeless = homeless.variable("HOME", "").hookrun(&run, b"{}").stdout;
     let homeless: Value = serde_json::from_str(&homeless).unwrap();
-    assert_eq!(notes(&homeless, 0)[0], left_out("~", "no home folder"));
+    assert_eq!(
+        notes(&homeless, 0)[0],
+        left_out("~", "the home folder is unknown")
+    );
 }
 
 #[test]
@@ -558,7 +561,7 @@ fn a_hook_that_requires_its_sandbox_does_not_run_without() {
     ] {
         let sandbox = Arc::new(gate(settings, "touch ran"));
         let ran = ran_without(calls, &sandbox, &["run", "tool.pre"]);
-        ran.blocks_saying("hook `hook` failed: never ran: ")
+        ran.blocks_saying("hook `hook` never ran: ")
             .blocks_saying("sandbox");
         sandbox.has_no_file("ran");
         let open = Arc::new(gate(&format!("{settings} on_failure=allow"), "touch ran"));

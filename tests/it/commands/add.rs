@@ -143,7 +143,7 @@ fn what_is_there_is_never_written_over() {
         .blocks_saying("do it without sudo");
     add(&sandbox, &["no-sudo"])
         .exits(0)
-        .prints("no-sudo already exists; nothing was changed");
+        .prints("no-sudo` already exists, and was not changed");
     let mine = "[[rule]]\nname = 'no-sudo'\nruns = 'sudo|doas'\ndeny = 'never'\n";
     let sandbox = sandbox.file("hooks.d/tool.pre/50-no-sudo.toml", mine);
     let ran = add(&sandbox, &["no-reboot", "no-sudo"]);

@@ -63,8 +63,10 @@ fn one_event_is_shown_in_full_under_any_of_its_names() {
         .prints("  schedule    sequential\n")
         .prints("  rewrites    toolInput: chain\n")
         .prints("  toolName        string   the tool, as the host calls it (required)\n")
-        .prints("  action.commands              array    every command in it\n")
-        .prints("  action.commands.N.program    string   null if unknown before it runs\n");
+        .prints("  action.commands              array    every command in the command line\n")
+        .prints(
+            "  action.commands.N.program    string   null if unknown before the command runs\n",
+        );
     for name in ["PreToolUse", "BeforeTool", "TOOL.PRE", "pretooluse"] {
         let ran = sandbox.hookrun(&["events", name], b"");
         assert_eq!(ran.stdout, canonical.stdout, "{name}");

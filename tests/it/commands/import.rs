@@ -80,7 +80,7 @@ fn hooks_of_hosts_keep_their_events_timeouts_and_order() {
         import(&sandbox, &[host, "--dry-run"])
             .exits(0)
             .prints("+[[hook]]")
-            .prints("2 hooks imported");
+            .prints("2 hooks would be imported");
         sandbox.has_no_file("hookrun.toml");
         import(&sandbox, &[host])
             .exits(0)
@@ -155,15 +155,15 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
             "PreToolUse[1].hooks[0]",
             "the matcher `(?!x)` is not a valid regular expression",
         ),
-        ("PreToolUse[3].hooks[0]", "it runs in the background"),
+        ("PreToolUse[3].hooks[0]", "this hook runs in the background"),
         (
             "PreToolUse[4].hooks[0]",
             "`if: Bash(git *)` cannot be imported",
         ),
-        ("PreToolUse[5].hooks[0]", "it already runs hookrun"),
+        ("PreToolUse[5].hooks[0]", "this hook already runs hookrun"),
         (
             "Stop[4].hooks[0]",
-            "its file paths are relative to its working directory",
+            "hookrun cannot convert the relative paths in this command",
         ),
     ] {
         ran.prints(&format!("  x/settings.json, hooks.{place}: {why}"));
@@ -346,7 +346,7 @@ fn local_hooks_of_pre_commit_run_by_themselves_and_others_by_pre_commit() {
         .prints("6 hooks imported")
         .prints("`hookrun install git` makes them run");
     ran.prints("count (manual): `manual` is not a git hook");
-    ran.prints("none (pre-commit): it has no command");
+    ran.prints("none (pre-commit): this hook has no command");
     ran.prints("fail_fast: add `stop = \"first\"`");
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     let written = sandbox.read("hookrun.toml");
@@ -450,7 +450,7 @@ fn commands_and_jobs_of_lefthook_run_for_the_same_files_and_the_rest_is_named() 
         "pre-commit.follow: `hookrun import` does not convert it",
         "pre-commit.root: `hookrun import` does not convert `root`",
         "pre-commit.all: `hookrun import` does not convert `{all_files}`",
-        "pre-commit.none: it has no command",
+        "pre-commit.none: this job has no command",
         "pre-commit.only: `hookrun import` does not convert `only`",
         "pre-commit.ref: `hookrun import` does not convert `skip: {\"ref\":\"main\"}`",
         "pre-commit.add: it stages files itself",
@@ -460,7 +460,7 @@ fn commands_and_jobs_of_lefthook_run_for_the_same_files_and_the_rest_is_named() 
         "commit-msg.scripts: `hookrun import` does not convert it",
         "pre-push.staged: `hookrun import` does not convert `{staged_files}`",
         "pre-push.named: `hookrun import` does not convert `{1}`",
-        "assert: it is not a git hook",
+        "assert: `assert` is not a git hook",
     ] {
         ran.prints(&format!("lefthook.yml, {left}"));
     }
@@ -550,7 +550,7 @@ fn a_table_of_lint_staged_becomes_a_hook_for_each_glob() {
         .file("docs/a.txt", "");
     import(&sandbox, &["lint-staged"])
         .exits(0)
-        .prints("2 hooks imported");
+        .prints("2 hooks would be imported");
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     repository(&sandbox, "a.js docs");
     let sandbox = sandbox.file("a.js", "x\n1\n2\n3\nmore\n");
@@ -614,7 +614,7 @@ pre-commit:
 "#;
     let sandbox = Sandbox::new().file("lefthook.yml", lefthook);
     let ran = import(&sandbox, &["lefthook"]);
-    ran.exits(0).prints("2 hooks imported\n");
+    ran.exits(0).prints("2 hooks would be imported\n");
     ran.prints("inside: in the glob `lib*.py`, lefthook's `*` also matches `/`");
     ran.prints("above: in the glob `src*/x.py`, lefthook's `*` also matches `/`");
     let written = sandbox.read("hookrun.toml");

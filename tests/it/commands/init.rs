@@ -53,7 +53,7 @@ fn nothing_is_written_before_somebody_agrees() {
     listed
         .exits(2)
         .prints("will be written\n  hooks.d/tool.pre/10-guard-destructive.toml\n");
-    listed.says("no terminal, so").says("`hookrun init --yes`");
+    listed.says("no terminal, so").says("`--yes`");
     assert_eq!(
         init(&sandbox, &["--dry-run"]).exits(0).stdout,
         listed.stdout

@@ -94,11 +94,11 @@ fn an_unknown_hook_is_rejected_with_the_nearest_one() {
     };
     assert_eq!(
         said("10-gaurd.sh"),
-        "error: no hook `10-gaurd.sh`\n  help: did you mean `10-guard.sh`?\n"
+        "error: no hook is named `10-gaurd.sh`\n  help: did you mean `10-guard.sh`?\n"
     );
     assert_eq!(
         said("zzz"),
-        "error: no hook `zzz`\n  help: `hookrun list` shows all hooks\n"
+        "error: no hook is named `zzz`\n  help: `hookrun list` shows all hooks\n"
     );
     let sandbox = sandbox.hook("20-env.sh", "# hookrun: path=.env|.env.*");
     for command in [

@@ -273,8 +273,11 @@ fn what_could_not_start_is_found_before_it_has_to() {
             "its first line names `no-such-program`, which is not in PATH",
         ),
         ("#!/bin/sh\r\nexit 0\r\n", "ends in CR LF"),
-        ("echo no first line\n", "neither a program nor a script"),
-        ("", "neither a program nor a script"),
+        (
+            "echo no first line\n",
+            "neither a program for this system nor a script",
+        ),
+        ("", "neither a program for this system nor a script"),
     ] {
         let sandbox = Sandbox::new().script("hooks.d/tool.pre/x", text);
         let problems = sandbox.problems(&[]);
@@ -336,9 +339,9 @@ fn a_tool_that_is_nearly_one_is_a_warning() {
     assert_eq!(
         sandbox.problems(&[]),
         [
-            "warning hooks.d/tool.pre/x.sh:2:1: no known host has a tool `bsah` \
+            "warning hooks.d/tool.pre/x.sh:2:1: no known agent has a tool `bsah` \
              [did you mean `bash`?]",
-            "warning hooks.d/tool.pre/x.sh:2:1: no known host has a tool `wirte` \
+            "warning hooks.d/tool.pre/x.sh:2:1: no known agent has a tool `wirte` \
              [did you mean `write`?]",
         ]
     );

@@ -257,7 +257,7 @@ fn a_where_on_a_key_that_the_event_does_not_have_is_told() {
 #[test]
 fn a_near_miss_of_a_tools_name_is_told_with_its_line() {
     let sandbox = Sandbox::new().hook("h", "\n# hookrun: tool=bahs");
-    let warning = "hooks.d/tool.pre/h:3:1: no known host has a tool `bahs`";
+    let warning = "hooks.d/tool.pre/h:3:1: no known agent has a tool `bahs`";
     for command in ["validate", "doctor", "list"] {
         let ran = sandbox.hookrun(&[command], b"");
         let said = format!("{}{}", ran.stdout, ran.stderr);

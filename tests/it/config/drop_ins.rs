@@ -121,7 +121,7 @@ fn a_file_without_its_run_bit_is_a_start_error_with_its_cure() {
 
     sandbox
         .run("tool.pre")
-        .blocks_saying("hook `guard.sh` failed: never ran")
+        .blocks_saying("hook `guard.sh` never ran")
         .blocks_saying("guard.sh` is not executable; run `chmod +x ");
     assert!(sandbox.problems(&[])[0].contains("`guard.sh` cannot start"));
 }

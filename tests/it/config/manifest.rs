@@ -126,7 +126,7 @@ fn a_command_without_a_slash_is_looked_up_in_path() {
     sandbox
         .run("tool.pre")
         .blocks_saying("no program `no-such-program` in PATH")
-        .blocks_saying("a script next to hookrun.toml is `./no-such-program`");
+        .blocks_saying("`./no-such-program` for a script next to hookrun.toml");
 }
 
 #[test]

@@ -193,7 +193,7 @@ fn a_report_tells_why_a_status_passed_or_blocked() {
         r#"{"toolName":"Bash","toolInput":{"command":"ls"}}"#,
     );
     let note = report["hooks"][0]["notes"][0].as_str().unwrap();
-    assert!(note.contains("end it with `exit 0`"), "{note}");
+    assert!(note.contains("end the script with `exit 0`"), "{note}");
 }
 
 #[test]

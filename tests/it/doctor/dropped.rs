@@ -15,11 +15,11 @@ fn changed(host: &str, file: &str, (was, text): (&str, &str)) -> Sandbox {
 fn every_mistake_for_which_a_host_drops_its_file_is_an_error() {
     let claude = [("{", "{ // mine\n", "is not plain JSON")];
     let codex = [
-        ("{", "\u{feff}{", "begins with a byte order mark"),
+        ("{", "\u{feff}{", "the file begins with a byte order mark"),
         ("{", "{ // mine\n", "is not plain JSON"),
     ];
     let gemini = [
-        ("{", "\u{feff}{", "begins with a byte order mark"),
+        ("{", "\u{feff}{", "the file begins with a byte order mark"),
         ("{", "{\"x\": [1,],", "trailing commas are not allowed"),
     ];
     for (host, file, mistakes) in [

@@ -19,7 +19,7 @@ fn said(sandbox: &Sandbox, host: &str) -> String {
     let (_, found) = everything(sandbox, host);
     let about = [
         "last ran",
-        "has not run hookrun",
+        "has not run it",
         "own events",
         "cannot determine whether",
     ];
@@ -39,7 +39,7 @@ fn a_host_that_never_asked_here_is_not_seen_yet() {
     let sandbox = installed("claude")
         .file("sub/x", "")
         .file("home/elsewhere/x", "");
-    let never = "installed, but Claude Code has not run hookrun in this project yet";
+    let never = "hookrun is installed, but Claude Code has not run it in this project yet";
     assert_eq!(said(&sandbox, "claude"), never);
     ask(&sandbox, "..");
     assert_eq!(said(&sandbox, "claude"), never);

@@ -6,7 +6,7 @@ use crate::sandbox::Sandbox;
 
 #[test]
 fn every_switch_in_every_file_is_named() {
-    let off = "`disableAllHooks` is true: hookrun does not run [remove `disableAllHooks`]";
+    let off = "`disableAllHooks` is true, so hookrun does not run [remove `disableAllHooks`]";
     let local = ".claude/settings.local.json";
     let user = "home/.claude/settings.json";
     let gemini = "home/.gemini/settings.json";
@@ -213,21 +213,21 @@ fn a_hook_of_hookruns_that_was_changed_by_hand_is_an_error() {
             ".claude/settings.json",
             "\"timeout\"",
             "\"async\": true, \"timeout\"",
-            "`async` is `true`: the host does not wait",
+            "`async` is `true`, so the agent does not wait",
         ),
         (
             "claude",
             ".claude/settings.json",
             "\"timeout\"",
             "\"args\": [], \"timeout\"",
-            "`args` is `[]`: it runs without the shell",
+            "`args` is `[]`, so it runs without the shell",
         ),
         (
             "codex",
             ".codex/hooks.json",
             "\"timeout\"",
             "\"async\": true, \"timeout\"",
-            "`async` is `true`: the host does not wait",
+            "`async` is `true`, so the agent does not wait",
         ),
         (
             "gemini",
@@ -284,7 +284,7 @@ fn what_switches_hooks_off_is_left_to_do_after_an_installation() {
         let sandbox = Sandbox::new().hook("10-a.sh", "true").file(file, text);
         let ran = sandbox.hookrun(&["install", host], b"");
         ran.exits(0).prints(&format!(
-            "to do: {file}: {switch}: hookrun does not run; remove `"
+            "to do: {file}: {switch}, so hookrun does not run; remove `"
         ));
     }
 }

@@ -30,7 +30,7 @@ fn problems(git: &Git) -> (i32, Vec<String>) {
             let (severity, cause, cure) = (text("severity"), text("cause"), text("cure"));
             let file = file["file"].as_str().unwrap();
             let all = format!("{severity} {file}: {cause} [{cure}]");
-            if cause.contains("has not run hookrun in this project yet") {
+            if cause.contains("has not run it in this project yet") {
                 continue;
             }
             found.push(all.replace(&format!("{}/", place.display()), ""));
@@ -51,7 +51,7 @@ fn what_was_just_installed_is_in_order_and_told_with_the_hosts() {
     assert_eq!(problems(&git), (0, Vec::new()));
     let ran = git.hookrun("w", &["doctor"]);
     ran.exits(0)
-        .prints("git: installed in 1 hook of this repository\n");
+        .prints("git: hookrun is installed in 1 hook of this repository\n");
     let ran = git.hookrun("w", &["doctor", "git"]);
     assert!(!ran.stdout.contains("Claude"), "{ran:?}");
 }
@@ -82,7 +82,7 @@ fn a_shim_that_is_not_there_is_named_with_the_hooks_that_are_not_asked() {
     let sandbox = git.sandbox.hook_for("pre-push", "20-push", "exit 0");
     let (status, found) = problems(&Git { sandbox });
     assert_eq!(status, 1);
-    let wanted = "error .git/hooks/pre-push: `pre-push` does not call hookrun, so it \
+    let wanted = "error .git/hooks/pre-push: `pre-push` does not call hookrun, so git \
                   does not run `20-push` [`hookrun install git`]";
     assert_eq!(found, [wanted]);
 }
@@ -94,7 +94,7 @@ fn a_shim_that_may_not_be_executed_is_named() {
     let (status, found) = problems(&git);
     assert_eq!((status, found.len()), (1, 1), "{found:?}");
     assert!(
-        found[0].contains("it is not executable: git skips it [`chmod +x "),
+        found[0].contains("this file is not executable, so git skips it [`chmod +x "),
         "{found:?}"
     );
 }

@@ -117,7 +117,10 @@ fn a_commit_without_files_skips_the_hook_and_says_so() {
     let run = ["run", "commit.pre", "--format", "json"];
     let report = report(&git.sandbox.hookrun(&run, context));
     assert_eq!(report["hooks"][0]["fate"], "idle");
-    assert_eq!(report["hooks"][0]["why"], "no files");
+    assert_eq!(
+        report["hooks"][0]["why"],
+        "the event has no files for this hook"
+    );
 }
 
 #[test]
@@ -355,7 +358,10 @@ fn a_linter_gets_what_an_agent_has_written() {
     let ran = post("a.py");
     assert_eq!(report(&ran)["hooks"][0]["fate"], "ran");
     assert!(ran.stdout.contains("a.py:# TODO"), "{ran:?}");
-    assert_eq!(report(&post("gone.py"))["hooks"][0]["why"], "no files");
+    assert_eq!(
+        report(&post("gone.py"))["hooks"][0]["why"],
+        "the event has no files for this hook"
+    );
     let other = report(&post("hookrun.toml"));
     let why = "its `type` is `python`; the event's path is `hookrun.toml`";
     assert_eq!(other["hooks"][0]["why"], why);

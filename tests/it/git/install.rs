@@ -126,7 +126,7 @@ fn a_hook_that_was_there_runs_first_and_comes_back_as_it_was() {
     git.hookrun("w", &["install", "git"]).exits(0);
     git.hookrun("w", &["uninstall", "git"])
         .exits(0)
-        .prints("the original hook is restored");
+        .prints("the original hook takes its place");
     assert_eq!(git.sandbox.read("w/.git/hooks/pre-commit"), old);
     assert_eq!(mode(&git, "w/.git/hooks/pre-commit"), 0o750);
     assert_eq!(names(&git, "w/.git/hooks"), ["pre-commit", "pre-push"]);
@@ -296,7 +296,7 @@ fn hooks_that_are_committed_have_no_path_of_one_machine() {
     git.commit(&[]).exits(0);
     git.hookrun("w", &["doctor", "git"])
         .exits(0)
-        .prints("git: installed in 1 hook of this repository");
+        .prints("git: hookrun is installed in 1 hook of this repository");
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn hooks_of_all_repositories_are_left_alone() {
         .says("core.hooksPath is set outside this repository");
     git.hookrun("w", &["install", "git", "--scope", "user"])
         .exits(2)
-        .says("git hooks belong to one repository");
+        .says("is not for git, whose hooks belong to one repository");
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn a_broken_configuration_gets_shims_that_block_and_say_what_to_fix() {
     git.hookrun("w", &["install", "git"])
         .exits(1)
         .prints("/w/.git/hooks/pre-commit\n")
-        .prints("to do: unblock git's hooks: the hooks have an error");
+        .prints("to do: fix this error, which blocks git: the hooks have an error");
     git.write("w/a.txt");
     git.commit(&[])
         .exits(1)

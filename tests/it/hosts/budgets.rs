@@ -214,7 +214,7 @@ fn the_times_of_a_host_are_shown() {
     };
     let end = shown("SessionEnd", "claude");
     assert!(
-        end.contains("1s 500ms, or up to 1m if its settings allow it"),
+        end.contains("1s 500ms, or up to 1m if the host's settings allow it"),
         "{end}"
     );
     assert!(end.contains("750ms"), "{end}");

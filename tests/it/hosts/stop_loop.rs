@@ -231,7 +231,9 @@ fn where_nothing_can_be_counted_the_block_stands_and_a_notice_says_so() {
         );
         let notice = report["notices"][0]["text"].as_str().unwrap();
         assert!(
-            notice.starts_with("block not counted (limit 8 in a row): cannot use `"),
+            notice.starts_with(
+                "this block does not count towards the limit of 8 in a row: cannot use `"
+            ),
             "{notice}"
         );
     }

@@ -12,7 +12,7 @@ fn a_file_that_is_not_text_is_rejected() {
     fs::write(sandbox.at(HOSTS[0].project), b"{\n\"a\": \"\xff\"}").unwrap();
     install(&sandbox, &HOSTS[0], "project")
         .exits(2)
-        .says(".claude/settings.json:2:7: is not UTF-8");
+        .says("is not UTF-8: line 2, column 7");
 }
 
 #[test]

@@ -76,5 +76,5 @@ fn what_is_not_meant_is_an_error() {
     sandbox
         .hookrun(&["uninstall"], b"")
         .exits(2)
-        .says("no agent was found here");
+        .says("hookrun is not installed in any agent here");
 }

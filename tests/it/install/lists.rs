@@ -101,7 +101,7 @@ fn a_host_that_reads_no_settings_of_a_project_says_so() {
     let sandbox = project();
     let ran = sandbox.hookrun(&["install", "kimi", "--scope", "project"], b"");
     ran.exits(2)
-        .says("has no settings file for this scope")
+        .says("has no project settings")
         .says("--scope user");
     sandbox
         .hookrun(&["install", "kimi"], b"")

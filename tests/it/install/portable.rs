@@ -253,7 +253,7 @@ fn settings_of_one_person_have_the_path() {
     sandbox
         .hookrun(&["install", "codex", "--scope", "local"], b"")
         .exits(2)
-        .says("Codex has no settings file for this scope");
+        .says("Codex has no local settings");
 }
 
 #[test]

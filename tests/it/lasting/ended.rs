@@ -121,7 +121,7 @@ fn floods_are_bounded() {
     held.starts("s");
     let (how, restarts_in) = held.ended();
     assert!(
-        how.starts_with("over its limit on output: it wrote "),
+        how.starts_with("exceeded `limits.output`: it wrote "),
         "{how}"
     );
     assert!(restarts_in.is_some());
@@ -145,7 +145,7 @@ fn its_limits_and_its_sandbox_hold() {
     let (how, _) = held.ended();
     assert_eq!(
         how,
-        "over its limit on cpu: it used all of its 1s of processor time"
+        "exceeded `limits.cpu`: it used all of its 1s of processor time"
     );
 
     let cookie = Cookie::new();

@@ -71,10 +71,10 @@ answers! {
 
     // JSON that is not the contract's.
     a_continue_with_a_slip_is_malformed: r#"{"contine":false}"# =>
-        malformed "line 1: `contine` is unknown here; write {\"continue\": false";
+        malformed "line 1: unknown key `contine`; write {\"continue\": false";
     a_continue_in_capitals_is_malformed: r#"{"CONTINUE":false}"# => malformed "`CONTINUE`";
     a_decision_of_another_system_is_malformed: r#"{"decision":"block"}"# =>
-        malformed "line 1: `decision` is unknown here; write {\"continue\": false";
+        malformed "line 1: unknown key `decision`; write {\"continue\": false";
     a_consent_of_another_system_is_text: r#"{"decision":"approve"}"# =>
         says r#"{"decision":"approve"}"#;
     a_text_for_a_boolean_is_malformed: r#"{"continue":"false"}"# =>
@@ -99,7 +99,7 @@ answers! {
 
     // Noise, and more than one answer.
     two_answers_are_malformed: "{\"output\":\"a\"}\n{\"output\":\"b\"}" =>
-        malformed "line 2: a second answer, after the one on line 1";
+        malformed "line 2: this is the second answer; the first is on line 1";
     two_answers_on_one_line_are_malformed: "{\"output\":\"a\"}{\"output\":\"b\"}" => malformed "";
     words_around_an_answer_are_output: "hi\n{\"continue\":true}\nbye" => says "hi\nbye";
     an_output_wins_over_words: "hi\n{\"output\":\"a\"}\nbye" => says "a";
@@ -137,7 +137,7 @@ answers! {
     a_hundred_thousand_lists_that_do_not_end_are_malformed:
         format!("{{\"reason\":{}", "[".repeat(100_000)) => malformed "`reason`";
     eleven_mebibytes_are_malformed_and_their_beginning_is_not_read:
-        format!("{{\"continue\":true}}{}", " ".repeat(11 << 20)) => malformed "more than 1 MiB";
+        format!("{{\"continue\":true}}{}", " ".repeat(11 << 20)) => malformed "print at most 1 MiB";
     a_million_digits_of_text_are_text: "9".repeat(1_000_000) => says &"9".repeat(1_000_000);
 }
 
@@ -185,7 +185,7 @@ fn one_byte_more_than_a_mebibyte_is_malformed() {
     long.resize(1024 * 1024 + 1, b' ');
     malformed(
         &printed(&long, 0),
-        "stdout has 1048577 bytes, more than 1 MiB",
+        "stdout has 1048577 bytes; print at most 1 MiB",
     );
     long.pop();
     says(&printed(&long, 0), "x");

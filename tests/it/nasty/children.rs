@@ -238,7 +238,7 @@ fn what_has_left_the_group_and_runs_on_is_named() {
     let notes = report["hooks"][0]["notes"].to_string();
     // It may be found before it has become `sleep`.
     assert!(
-        notes.contains("it left s") && notes.contains(" running; killed"),
+        notes.contains("the hook left `s") && notes.contains(" running; hookrun killed"),
         "{notes}"
     );
 }

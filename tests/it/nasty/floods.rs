@@ -68,7 +68,7 @@ fn a_flood_that_ends_in_time_is_malformed_on_stdout() {
     let (_, ended) = floods_and_ends("yes | head -c 30000000");
     ended
         .ran
-        .says("malformed answer: stdout has 30000000 bytes, more than 1 MiB");
+        .says("malformed answer: stdout has 30000000 bytes; print at most 1 MiB");
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn without_another_process_a_hook_blocks() {
     let Some(ran) = decide_with_processes(1) else {
         return;
     };
-    ran.blocks_saying("hook `hook` failed: never ran: the system cannot start another process");
+    ran.blocks_saying("hook `hook` never ran: the system cannot start another process");
     ran.says("ulimit -u");
 }
 
@@ -176,7 +176,7 @@ fn an_environment_that_is_too_long_blocks() {
     });
     let running = Running::start_by(&sandbox, line, &["run", "tool.pre"]);
     let ran = running.feed(context.to_string().as_bytes()).ended().ran;
-    ran.blocks_saying("hook `hook` failed: never ran: ")
+    ran.blocks_saying("hook `hook` never ran: ")
         .says("longer than the system allows")
         .says("shorten");
     let of_event = format!(

@@ -15,7 +15,7 @@ const HOOK: &str = "hooks.d/tool.pre/hook";
 #[track_caller]
 fn never_runs(sandbox: &Sandbox, problem: &str, cure: &str) {
     let ran = decide(sandbox);
-    ran.blocks_saying("hook `hook` failed: never ran: ")
+    ran.blocks_saying("hook `hook` never ran: ")
         .says("(fail closed)");
     ran.says(problem).says(cure);
     sandbox.has_no_file("ran");
@@ -78,15 +78,15 @@ never_runs! {
     a_script_without_a_first_line_never_runs:
         script("touch ran\n") => "#!/bin/sh", "add that line";
     an_empty_file_never_runs:
-        script("") => "neither a program nor a script", "add that line";
+        script("") => "neither a program for this system nor a script", "add that line";
     a_first_line_without_an_interpreter_never_runs:
-        script("#!  \ntouch ran\n") => "neither a program nor a script", "add that line";
+        script("#!  \ntouch ran\n") => "neither a program for this system nor a script", "add that line";
     a_first_line_that_ends_in_carriage_return_never_runs:
         script("#!/bin/sh\r\ntouch ran\r\n") => "CR LF", "sed -i";
     a_byte_order_mark_before_the_first_line_is_no_first_line:
-        script("\u{feff}#!/bin/sh\ntouch ran\n") => "neither a program nor a script", "add that line";
+        script("\u{feff}#!/bin/sh\ntouch ran\n") => "neither a program for this system nor a script", "add that line";
     the_beginning_of_a_program_is_no_program:
-        script("\u{7f}ELF\u{2}\u{1}\u{1}") => "neither a program nor a script", "";
+        script("\u{7f}ELF\u{2}\u{1}\u{1}") => "neither a program for this system nor a script", "";
     a_missing_interpreter_is_named:
         script("#!/opt/no/python9 -x\n") => "/opt/no/python9", "install it";
     an_interpreter_that_is_a_folder_is_named:
@@ -97,18 +97,18 @@ never_runs! {
         interpreted_by(Sandbox::new(), HOOK) => "cannot start", "";
     a_link_to_nothing_never_runs: link("nowhere") => "link", "fix or remove the link";
     links_in_a_circle_never_run: link("hook") => HOOK, "check the path";
-    a_device_never_runs: link("/dev/null") => "is not a file", "put an executable file there";
+    a_device_never_runs: link("/dev/null") => "is not a file", "replace it with an executable file, or remove it";
     a_device_without_end_never_runs: link("/dev/zero") => "is not a file", "executable";
     a_link_to_a_folder_never_runs:
         Sandbox::new().file("hookrun.toml", "[[hook]]\nname = 'hook'\nevent = 'tool.pre'\n\
-            command = './home'\n") => "is not a file", "put an executable file there";
+            command = './home'\n") => "is not a file", "replace it with an executable file, or remove it";
     a_pipe_never_runs_and_is_not_waited_for:
         made(|sandbox| {
             assert!(Command::new("mkfifo").arg(sandbox.at(HOOK)).status().unwrap().success());
-        }) => "is not a file", "put an executable file there";
+        }) => "is not a file", "replace it with an executable file, or remove it";
     a_socket_never_runs:
         made(|sandbox| drop(UnixListener::bind(sandbox.at(HOOK)).unwrap()))
-            => "is not a file", "put an executable file there";
+            => "is not a file", "replace it with an executable file, or remove it";
     a_hook_that_everyone_may_write_never_runs:
         mode(HOOK, 0o757) => "is world-writable", "chmod o-w ";
     a_setuid_hook_never_runs: mode(HOOK, 0o4755) => "setuid", "chmod ug-s ";
@@ -192,7 +192,7 @@ fn a_folder_that_an_earlier_hook_of_the_event_has_opened_is_noticed() {
             .hook("10", open)
             .hook("20", "touch ran; exit 1");
         decide(&sandbox)
-            .blocks_saying("`20` failed: never ran: `")
+            .blocks_saying("`20` never ran: `")
             .says("is world-writable");
         sandbox.has_no_file("ran");
     }
@@ -263,6 +263,6 @@ fn a_decision_is_reached_even_if_the_system_hangs_while_starting_a_hook() {
         .ended()
         .ran;
     if !ran.stdout.contains("no leases here") {
-        ran.blocks_saying("hook `guard` failed: never ran: the system took");
+        ran.blocks_saying("hook `guard` never ran: the system took");
     }
 }

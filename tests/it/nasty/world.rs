@@ -198,7 +198,7 @@ fn good_or_bad(sandbox: &Sandbox) -> &'static str {
         ran.allows_with(json!({ "output": "good" }));
         return "good";
     }
-    ran.blocks_saying("hook `hook` failed: never ran: ")
+    ran.blocks_saying("hook `hook` never ran: ")
         .says("is world-writable");
     "bad"
 }

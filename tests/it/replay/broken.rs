@@ -25,11 +25,11 @@ fn lines_that_cannot_be_read_are_named_and_the_others_decided() {
     let ran = replay(&sandbox, &["events.jsonl"]);
 
     ran.exits(2)
-        .prints(r#""line":1,"result":"unreadable","why":"it was written by a newer version of hookrun, in format 2"#)
-        .prints(r#""line":2,"result":"unreadable","why":"it is not a line of hookrun's decision log"#)
+        .prints(r#""line":1,"result":"unreadable","why":"the line was written by a newer version of hookrun, in format 2"#)
+        .prints(r#""line":2,"result":"unreadable","why":"not a line of hookrun's decision log"#)
         .prints(r#""line":5,"result":"unreadable","why":"the line is cut off"#)
         .prints(r#""line":4,"result":"changed""#)
-        .says("2 events: 1 as recorded, 1 changed, 0 undecided, 3 unreadable");
+        .says("2 events: 1 as recorded, 1 changed, 0 undecided; 3 unreadable");
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_file_that_cannot_be_read_is_named_and_the_others_decided() {
         .exits(2)
         .prints(r#"{"file":"gone.jsonl","result":"unreadable","why":"No such file"#)
         .prints(r#"{"file":"hooks.d","result":"unreadable","why":"Is a directory"#)
-        .says("1 as recorded, 0 changed, 0 undecided, 2 unreadable");
+        .says("1 as recorded, 0 changed, 0 undecided; 2 unreadable");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn an_event_that_was_not_kept_whole_is_not_decided_and_told() {
 
     ran.exits(2)
         .prints(r#""line":1,"result":"undecided","why":"`context.toolInput.content` was truncated"#)
-        .prints(r#""line":2,"result":"undecided","why":"a secret in it was redacted"#)
+        .prints(r#""line":2,"result":"undecided","why":"a secret in its context was redacted"#)
         .prints(r#""line":3,"result":"undecided","why":"its context was not recorded"#)
         .says("3 events: 0 as recorded, 0 changed, 3 undecided");
     replay(&sandbox, &["cut.jsonl", "--allow-undecided"])
@@ -135,7 +135,7 @@ fn what_nobody_knows_is_not_decided_by_guessing() {
         .exits(2)
         .prints("this version of hookrun does not know the host `zzz`")
         .prints(
-            r#""line":2,"result":"unreadable","why":"it is not a line of hookrun's decision log: its decision is `maybe`, which this version of hookrun does not know"#,
+            r#""line":2,"result":"unreadable","why":"not a line of hookrun's decision log: its decision is `maybe`, which this version of hookrun does not know"#,
         );
 }
 

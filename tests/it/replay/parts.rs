@@ -51,7 +51,7 @@ fn only_other_decisions_have_a_line_and_the_sum_is_on_stderr() {
     let sandbox = changed();
     let ran = run(&sandbox, &["replay", "events.jsonl"], b"");
     ran.exits(1)
-        .says("60 events: 20 as recorded, 40 changed, 0 undecided, 0 unreadable")
+        .says("60 events: 20 as recorded, 40 changed, 0 undecided; 0 unreadable")
         .says("allow → block: 20");
     let lines = unplaced(&ran.stdout);
     assert_eq!(lines.len(), 40);

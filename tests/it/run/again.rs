@@ -100,7 +100,7 @@ fn rewrites_come_to_an_end() {
     let late = Sandbox::new()
         .hook("10-late", late)
         .hook("20-make", MAKE_RM);
-    ls(&late).blocks_saying("it would rewrite `toolInput` after a later hook has");
+    ls(&late).blocks_saying("its second run rewrote `toolInput`, but a later hook has");
 }
 
 /// An event of one's own whose hooks run all at once, also those that rewrite.

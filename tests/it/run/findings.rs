@@ -129,7 +129,7 @@ fn the_keys_of_a_finding_are_read_as_those_of_an_answer() {
         ),
         (
             r#""line":0"#,
-            "`findings.0`: `path` and `message` must not be blank; lines are numbered from 1",
+            "`findings.0`: `line` is 0, but lines are numbered from 1",
         ),
     ] {
         let print = format!(

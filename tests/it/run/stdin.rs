@@ -286,11 +286,11 @@ fn an_event_that_says_too_little_is_malformed() {
             "the context is empty; add `toolName`",
         ),
         ("tool.pre", r#"{"toolName":null}"#, "add `toolName`"),
-        ("tool.pre", r#"{"toolName":""}"#, "`toolName` is missing"),
+        ("tool.pre", r#"{"toolName":""}"#, "`toolName` has no value"),
         (
             "tool.pre",
             r#"{"toolName":7}"#,
-            "`toolName` cannot be read: it must be a JSON string",
+            "`toolName` is invalid: it must be a JSON string",
         ),
         (
             "tool.pre",
@@ -331,18 +331,14 @@ fn an_event_that_says_too_little_is_malformed() {
         (
             "own.pre",
             r#"{"path":7}"#,
-            "`path` cannot be read: it must be a JSON string",
+            "`path` is invalid: it must be a JSON string",
         ),
         (
             "own.pre",
             r#"{"path":"x","count":1.5}"#,
-            "`count` cannot be read",
+            "`count` is invalid",
         ),
-        (
-            "own.pre",
-            r#"{"path":"x","deep":[]}"#,
-            "`deep` cannot be read",
-        ),
+        ("own.pre", r#"{"path":"x","deep":[]}"#, "`deep` is invalid"),
     ] {
         for command in ["run", "test"] {
             let ran = sandbox.hookrun(&[command, event, "--host", "native"], context.as_bytes());

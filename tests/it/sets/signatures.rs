@@ -6,7 +6,7 @@ use std::process::Command;
 use super::{STRICTER, Sets};
 use crate::sandbox::Ran;
 
-const BLOCKED: &str = "git does not accept the signature of commit";
+const BLOCKED: &str = "signature";
 
 /// With two keys, of ana and of eve. The git of the person who adds sets knows that of ana.
 fn with_keys() -> Sets {

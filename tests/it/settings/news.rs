@@ -264,7 +264,7 @@ fn lines_that_tell_how_far_a_hook_of_copilot_is_are_no_part_of_its_answer() {
     let allow = r#"{"permissionDecision": "allow"}"#;
     copilot("preToolUse", &[allow, allow])
         .exits(2)
-        .says("a second answer");
+        .says("this is the second answer");
     // Elsewhere they are text, as JSON without a key of the contract is.
     let sandbox = Sandbox::new().hook_of(
         "cursor",

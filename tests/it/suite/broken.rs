@@ -72,10 +72,10 @@ expect = { decision = "allow" }
 with = []
 "#;
     let wanted = [
-        "F:3:8: the row at line 6 has no value for `{b}` [add `b = …` to it; for literal braces, write `{{b}}`",
+        "F:3:8: the row at line 6 has no value for `{b}` [add `b = …` to the row; for literal braces, write `{{b}}`",
         "F:6:20: the value `c` is not used in the case [write `{c}` where it belongs, or remove it",
         "F:10:41: `{case.foldr}` is not a known placeholder [the placeholders are {case.folder}, {case.home}, {suite.folder}",
-        "F:16:8: `with` is not a non-empty list of tables [write a table `[[case.with]]`, or remove it",
+        "F:16:8: `with` must be a non-empty list of tables [write each table as `[[case.with]]`, or remove `with`",
     ];
     assert_eq!(told(cases), wanted);
 }
@@ -109,7 +109,7 @@ with = [{ x = { text = "x", times = -1 } }]
     let wanted = [
         "F:2:9: `hooks` is an empty list [name one; the default is the folder that `tests` is in",
         "F:4:8: `hook` is an empty list [name one; the default is all",
-        "F:8:8: `step` is not a non-empty list of tables [write a table `[[case.step]]`, or remove it",
+        "F:8:8: `step` must be a non-empty list of tables [write each table as `[[case.step]]`, or remove `step`",
         "F:11:8: `skip` is empty [say why the case is skipped, or remove it",
         &format!("F:13:17: {huge}"),
         &format!("F:13:44: {huge}"),
@@ -118,15 +118,15 @@ with = [{ x = { text = "x", times = -1 } }]
         &format!("F:14:31: `a/..` {no_path}"),
         &format!("F:14:44: `/tmp/x` {no_path}"),
         &format!("F:14:59: `{{case.folder}}` {no_path}"),
-        "F:15:40: `files` is empty, so it checks nothing [give it a value, or remove it",
-        "F:15:52: `reply` is empty, so it checks nothing [give it a value, or remove it",
+        "F:15:40: `files` is empty, so it checks nothing [add a key to it, or remove it",
+        "F:15:52: `reply` is empty, so it checks nothing [add a key to it, or remove it",
         "F:20:37: `times` cannot be -1 [write 0 or more",
     ];
     assert_eq!(told(cases), wanted);
     let nameless = case("x", "x", "decision = 'allow', files = { '' = true }");
     assert_eq!(
         told(&nameless),
-        ["F:5:42: the file has no name [write its path"]
+        ["F:5:42: a path in `files` is empty [write the path of the file"]
     );
     let range = case("x", "x", "decision = 'allow', reply = { status = 300 }");
     assert_eq!(
@@ -143,7 +143,7 @@ fn a_file_whose_list_of_cases_is_empty_is_not_passed_by() {
     );
     let ran = suite(&sandbox, &[]);
     ran.exits(2)
-        .prints("guard.toml:1:8: `case` is not a non-empty list of tables\n  help: write a table `[[case]]`");
+        .prints("guard.toml:1:8: `case` must be a non-empty list of tables\n  help: write each table as `[[case]]`");
 }
 
 #[test]
@@ -203,12 +203,11 @@ event = "tool.pre"
 stdin = '{"toolNam":1}'
 expect = { decision = "allow" }
 "#;
-    let cure = "To send it as written, use `stdin`";
     let wanted = [
-        format!("F:5:11: `tool.pre` has no key `toolNam` [did you mean `toolName`? {cure}"),
-        format!("F:5:11: `tool.pre` has no key `tooInput` [did you mean `toolInput`? {cure}"),
-        format!("F:10:11: `tool.pre` has no key `toolNam` [did you mean `toolName`? {cure}"),
-        format!("F:10:11: `tool.pre` has no key `toolInpt` [did you mean `toolInput`? {cure}"),
+        "F:5:11: `tool.pre` has no key `toolNam` [did you mean `toolName`? To send `toolNam` as written, use `stdin`",
+        "F:5:11: `tool.pre` has no key `tooInput` [did you mean `toolInput`? To send `tooInput` as written, use `stdin`",
+        "F:10:11: `tool.pre` has no key `toolNam` [did you mean `toolName`? To send `toolNam` as written, use `stdin`",
+        "F:10:11: `tool.pre` has no key `toolInpt` [did you mean `toolInput`? To send `toolInpt` as written, use `stdin`",
     ];
     assert_eq!(told(cases), wanted);
 }
@@ -295,7 +294,7 @@ fn a_file_that_cannot_be_read_is_told_and_the_others_too() {
     let ran = suite(&sandbox, &[]);
     ran.exits(2)
         .prints("b.toml:1:1: unknown key `x`")
-        .prints("b.toml:1:1: the file has no case");
+        .prints("b.toml:1:1: this file contains no test case");
     ran.prints("c.toml:2:3: is not UTF-8\n  help: save it as UTF-8");
     ran.prints("guard.toml:1:8: not valid TOML");
     ran.prints("help: fix it; hookrun-suite(5) describes a test case file");

@@ -60,7 +60,7 @@ fn suites_are_found_where_hooks_are() {
     );
     suite(&sandbox, &[])
         .exits(0)
-        .says("note: tests/other.toml has no [[case]]; skipped");
+        .says("note: skipped tests/other.toml, because it has no `[[case]]`");
     assert_eq!(names(&report(&sandbox, &["hooks.d"])), ["in hooks.d"]);
     assert_eq!(
         names(&report(&sandbox, &["elsewhere/w.toml", "hooks.d/tests"])),
@@ -331,7 +331,7 @@ fn a_case_that_asks_nobody_proves_nothing() {
     let ran = suite(&sandbox, &[]);
     ran.exits(0).prints("ok: 4 cases");
     ran.says("warning: hooks.d/tests/guard.toml:1:1: `nobody` proves nothing: no hook is bound to `session.end`\n  help: add a hook for this event or, if none should run, expect `asked = []`");
-    ran.says("`disabled` proves nothing: no hook for `session.start` can run: `off.sh` is idle");
+    ran.says("`disabled` proves nothing: every hook for `session.start` is disabled or idle");
     assert_eq!(ran.stderr.matches("warning").count(), 2, "{ran:?}");
 }
 

@@ -41,7 +41,7 @@ fn a_hook_that_cannot_start_fails_though_no_case_asks_it() {
     let sandbox = sandbox.hook_for("tool.post", "b.sh", "").hook("c.sh", "");
     let lonely = suite(&sandbox, &[]);
     lonely.exits(0);
-    assert_eq!(lonely.stderr, "note: 2 hooks have no case: b.sh, c.sh\n");
+    assert_eq!(lonely.stderr, "note: no case runs 2 hooks: b.sh, c.sh\n");
     // A name that no tool has: the hook is never asked.
     let typo = "# hookrun: tool=wriet\nexit 1";
     let sandbox = sandbox.hook("d.sh", typo);
@@ -50,7 +50,7 @@ fn a_hook_that_cannot_start_fails_though_no_case_asks_it() {
         .exits(0)
         .says("warning: hooks.d/tool.pre/d.sh:2")
         .says("did you mean `write`?");
-    doubtful.says("note: 3 hooks have no case: b.sh, c.sh, d.sh\n");
+    doubtful.says("note: no case runs 3 hooks: b.sh, c.sh, d.sh\n");
 
     let sandbox = sandbox.file("hooks.d/tool.pre/e.sh", "#!/bin/sh\nexit 1\n");
     let broken = suite(&sandbox, &[]);

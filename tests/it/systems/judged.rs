@@ -94,7 +94,7 @@ fn a_result_of_the_wrong_shape_is_malformed() {
         ),
         (
             r#"{"action":"handled"} {"action":"handled"}"#,
-            "line 1: a second answer",
+            "line 1: this is the second answer",
         ),
     ] {
         let ending = judged(binding, spec, 0, result);

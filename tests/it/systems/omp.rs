@@ -262,7 +262,7 @@ fn if_a_handler_throws_it_fails_closed_and_blocks_execution() {
             "exited with status 1: no policy file",
         ),
         ("kill -SEGV $$", "killed by SIGSEGV"),
-        ("echo '{\"blok\":true}'", "`blok` is unknown here"),
+        ("echo '{\"blok\":true}'", "unknown key `blok`"),
         (
             "# hookrun: timeout=100ms\nsleep 30",
             "timed out after 100ms",

@@ -127,7 +127,7 @@ fn the_before_reasons_can_be_cancelled_and_no_other() {
             assert_eq!(result(&ran), json!({ "cancel": true }), "{reason}");
             ran.exits(2);
         } else {
-            ran.exits(0).says("`cancel` is unknown here");
+            ran.exits(0).says("unknown key `cancel`");
             assert_eq!(ran.stdout, "", "{reason}");
         }
     }

@@ -478,7 +478,7 @@ fn a_broken_hook_cannot_break_the_turn() {
             "# hookrun: timeout=100ms\nsleep 30",
             "timed out after 100ms",
         ),
-        ("echo '{\"blok\":true}'", "`blok` is unknown here"),
+        ("echo '{\"blok\":true}'", "unknown key `blok`"),
         ("echo '{\"block\":'", "malformed answer"),
     ] {
         let (sandbox, ran) = after_a_failure(broken);

@@ -71,7 +71,7 @@ BLOCK   30-guard.sh
 
 skip    40-late.sh
         file     hooks.d/tool.pre/40-late.sh (project layer)
-        why      `30-guard.sh` settled the event before its turn came
+        why      `30-guard.sh` settled the event before this hook's turn
 
 BLOCKED by 30-guard.sh
         reason   rm -rf needs a person
@@ -165,7 +165,9 @@ fn without_a_name_an_empty_stdin_of_any_sort_plays_the_suite() {
         assert_eq!(ran.stderr, if is_noted { note } else { "" }, "{line}");
     }
     let unnamed = sandbox.hookrun_by_shell("\"$0\" test --budget 5s < empty.json", b"");
-    unnamed.exits(2).says("no event given, and stdin is empty");
+    unnamed
+        .exits(2)
+        .says("no event given, and nothing on stdin");
 }
 
 #[test]
@@ -232,7 +234,7 @@ fn a_disabled_hook_and_a_detached_event_are_told() {
         .hookrun(&["test", "tool.pre"], b"{}")
         .exits(0)
         .prints("skip    off.sh\n")
-        .prints("        why      it sets enabled = false\n");
+        .prints("        why      disabled: `enabled = false`\n");
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn a_dialog_is_withdrawn_when_a_neighbour_blocks() {
 fn a_dialog_is_withdrawn_when_its_hook_ends() {
     let body = format!("hookrun hook ui select Which a b & {UNTIL_SHOWN}; echo over >&2; exit 1");
     let ran = decided(&asking("timeout=1m", &body), &[told("number> ")]);
-    ran.blocks_saying("over").says("(no answer)");
+    ran.blocks_saying("over").says("(no option chosen)");
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn hooks_decide_warm_as_they_do_cold() {
         ),
         ("block", "SyntaxError", "def f(:"),
         ("block", "SIGKILL", "import os; os.kill(os.getpid(), 9)"),
-        ("block", "is unknown here", "print('{\"contiune\": false}')"),
+        ("block", "unknown key", "print('{\"contiune\": false}')"),
     ];
     for (number, (decision, reason, body)) in bodies.into_iter().enumerate() {
         let file = sandbox.at(&format!("{number}.py"));

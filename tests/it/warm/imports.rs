@@ -228,8 +228,7 @@ fn the_user_names_modules_and_doctor_says_what_was_left_out() {
         decision.to_string().contains("early")
     });
     assert!(client.end().success());
-    let says =
-        "`10-guard.py`, last warm start: `prints` was not imported in advance: it prints `hello`\n";
+    let says = "last warm start of `10-guard.py`: `prints` was not imported in advance: it prints `hello`\n";
     let told = sandbox.hookrun(&["doctor"], b"").stdout;
     assert!(told.contains(says), "{told}");
 }

@@ -110,7 +110,7 @@ impl CheckedFiles<'_> {
                     let cause = format!("no such commit: `{commit}`");
                     return Err(Complaint::with_cure(
                         cause,
-                        "run `git fetch`, and try again",
+                        "check its name; if only the remote has it, run `git fetch`",
                     ));
                 }
             }

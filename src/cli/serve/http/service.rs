@@ -93,7 +93,7 @@ impl HttpService {
             return Err(HttpFault::new(StatusCode::NOT_FOUND, reason));
         }
         if head.method != own_method {
-            let reason = format!("`{path}` does not accept {}", head.method);
+            let reason = format!("`{path}` accepts {own_method}, not {}", head.method);
             return Err(HttpFault::new(StatusCode::METHOD_NOT_ALLOWED, reason));
         }
         if let Some(host) = host {

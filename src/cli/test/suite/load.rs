@@ -144,8 +144,9 @@ impl SuiteLoader<'_> {
         }
         if choice.explicit.is_empty() && choice.settings.is_empty() {
             let Some(folder) = hooks_around(file) else {
-                let cure = "add `hooks = \"…\"` to it, or pass --hooks";
-                let complaint = Complaint::with_cure("this file has no hooks to test", cure);
+                let cure = "add `hooks = \"DIR\"` to this file, or pass `--hooks DIR`";
+                let cause = "hookrun cannot tell which hooks this file tests";
+                let complaint = Complaint::with_cure(cause, cure);
                 self.problem(complaint.in_file(file, None));
                 return None;
             };
@@ -185,7 +186,8 @@ impl SuiteLoader<'_> {
         if config.hooks.is_empty() {
             let at = choice.explicit.first().or(choice.settings.first());
             let shown = at.map(|at| at.display().to_string()).unwrap_or_default();
-            let cure = "add `hooks = \"…\"` to the test case file, or pass --hooks";
+            let cure =
+                "name another folder: `hooks = \"DIR\"` in the test case file, or `--hooks DIR`";
             let complaint = Complaint::with_cure(format!("no hooks found in `{shown}`"), cure);
             self.problem(complaint.in_file(file, None));
             return None;
@@ -240,7 +242,7 @@ impl SuiteLoader<'_> {
         let keys = keys.filter(|key| !own.contains(key));
         for (key, meant) in complaint::near_misses(keys, known.into_iter()) {
             let cause = format!("`{}` has no key `{key}`", step.event.value);
-            let help = format!("did you mean `{meant}`? To send it as written, use `stdin`");
+            let help = format!("did you mean `{meant}`? To send `{key}` as written, use `stdin`");
             self.fault(file, text.at, Complaint::with_cure(cause, help));
         }
     }
@@ -325,7 +327,7 @@ pub(super) fn is_selected(who: &Who, args: &TestArgs) -> bool {
 pub(crate) fn unknown_hook(name: &str, known: &[&str], event: &str) -> Complaint {
     let help = match nearest_hook(name, known.iter().copied()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
-        None if known.is_empty() => format!("no hook is bound to `{event}`"),
+        None if known.is_empty() => "`hookrun list` shows the hooks of each event".to_string(),
         None => format!("hooks bound to `{event}`: {}", known.join(", ")),
     };
     Complaint::with_cure(format!("no hook `{name}` for `{event}`"), help)

@@ -146,7 +146,9 @@ impl RunningStep<'_> {
             return self.keep_served(place, ending, notes);
         }
         if is_answer {
-            live.kill(answer::malformed("it wrote more than one line".to_string()));
+            live.kill(answer::malformed(
+                "the hook wrote more than one line for one event".to_string(),
+            ));
         } else {
             live.kill(ending);
         }

@@ -220,15 +220,15 @@ pub fn check_path(written: &str) -> Result<(), Complaint> {
     } else if written.starts_with('~') {
         "`~` is not expanded; write the absolute path"
     } else if written.starts_with('!') {
-        "a glob cannot be negated; `not` has the globs of paths to ignore"
+        "a glob cannot be negated; put the paths to ignore into `not`"
     } else if matches!(below, "" | ".") {
         "it matches nothing"
     } else if below.split('/').any(|part| part == ".." || part == ".") {
-        "paths are compared without `.` and `..`"
+        "it contains `.` or `..`, which no compared path has"
     } else if written.contains("//") {
         "it has two slashes in a row"
     } else if written.contains('|') {
-        "write alternatives as {a,b}, or as a list"
+        "`|` does not separate alternatives in a glob"
     } else {
         return path_glob(written).map(drop);
     };

@@ -80,7 +80,7 @@ fn check_tool_word(word: &str) -> Result<(), Complaint> {
         || word.contains(|c: char| c.is_whitespace() || "^$(){}+,\\".contains(c))
     {
         return Err(Complaint::new(
-            "this cannot be the name of a tool; `tool` is not a regular expression, and only `|` separates names",
+            "a tool name cannot begin with `.`, or contain spaces or any of `^$(){}+,\\`",
         ));
     }
     tool_glob(word).map(drop)

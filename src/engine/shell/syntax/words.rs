@@ -450,7 +450,7 @@ impl<'t> Parser<'t> {
             .after_documents
             .map_or("", |end| &self.text[end..self.at]);
         if after.trim().contains([';', '&', '|', '\n']) {
-            let why = "cannot tell how the shell splits the text after a here-document in `$( )`";
+            let why = "shells differ in how they split the text after a here-document in `$( )`";
             return Err(why.to_string());
         }
         Ok(())

@@ -114,7 +114,7 @@ fn a_token_that_others_can_read_or_that_is_short_is_an_error_with_a_cure() {
     fails(
         &sandbox,
         &http,
-        "other users can read the token file",
+        "other users have access to the token file",
         "run `rm ",
     );
     let mode = |mode| fs::set_permissions(sandbox.at(TOKEN), fs::Permissions::from_mode(mode));
@@ -122,7 +122,7 @@ fn a_token_that_others_can_read_or_that_is_short_is_an_error_with_a_cure() {
     fails(
         &sandbox,
         &http,
-        "other users can read the token file",
+        "other users have access to the token file",
         "run `rm ",
     );
     fs::write(sandbox.at(TOKEN), "short\n").unwrap();
@@ -139,7 +139,12 @@ fn a_token_that_others_can_read_or_that_is_short_is_an_error_with_a_cure() {
     for other in [sandbox.path().to_path_buf(), pipe] {
         let other = other.display().to_string();
         let token = ["--http", "127.0.0.1:0", "--token", &other];
-        fails(&sandbox, &token, "cannot read the token", "file");
+        fails(
+            &sandbox,
+            &token,
+            "is not a regular file that you own",
+            "file",
+        );
     }
 }
 
@@ -180,7 +185,7 @@ fn a_socket_needs_a_private_folder_and_replaces_only_what_nobody_listens_on() {
     fails(
         &sandbox,
         &["--unix", &open],
-        "other users can access it",
+        "other users can access the folder",
         "mode 0700",
     );
     // Until all listeners are open it does not say that one is.
