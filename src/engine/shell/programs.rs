@@ -82,7 +82,9 @@ pub(crate) enum Operands {
     Moves,
     /// Changes or removes tracked or untracked files.
     Tracked,
-    /// Like `Tracked`, for operands after `--` and those before that cannot be branches.
+    /// Changes all tracked files, unless it has options marked `^` and none is present.
+    AllTracked,
+    /// Like `Tracked`, for operands after `--`, or for all, of which one may be a branch.
     TrackedAfter,
     /// Changes the files of a patch.
     Patches,
@@ -116,12 +118,13 @@ pub(crate) struct ProgramRow {
     /// | `+` | its value is a file that it writes |
     /// | `&` | its value is the target folder of files |
     /// | `/` | its value is the working directory |
-    /// | `!` | no command runs and no operand is written |
+    /// | `!` | no command runs and no operand is written, unless one marked `^` is present |
     /// | `^` | without one of these, no operand is written |
     /// | `~` | starts a shell, if no command follows |
     /// | `=` | swaps operands between text and words, or makes all of them files |
     /// | `_` | recurses, or deletes the files found |
     /// | `}` | extracts files from an archive |
+    /// | `<` | deletes all other files in the target folder |
     ///
     /// `-` is that word alone, `#` a number after `-`, and `--*` any long option.
     pub(super) options: &'static str,
@@ -321,6 +324,10 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
         "- i?^ q u B s S O OO d a x l e:= E:= F: I: m: M: r: --interactive") }),
     // Programs that write or remove files.
     files(Operands::Deletes, "rm rmdir unlink", "r_ R_ --recursive_"),
+    files(Operands::Deletes, "gzip gunzip bzip2 bunzip2 xz unxz lzma zstd unzstd", "c! l! o+ r_ S: t! T: --list! --recursive_ --stdout! --suffix: --test! --to-stdout!"),
+    program("gio 7z 7za 7zr 7zz", ""),
+    files(Operands::Tracked, "gio-trash gio-remove trash trash-put", "--empty! --list! --restore!"),
+    files(Operands::Extracts, "7z-x 7z-e 7za-x 7za-e 7zr-x 7zr-e 7zz-x 7zz-e", "a? i? m? o& p? x? y"),
     files(Operands::Writes, "tee sponge", ""),
     files(Operands::Tracked, "git-rm", "--pathspec-from-file: --cached!"),
     files(Operands::Reads, "git-add", "--chmod: --pathspec-from-file:"),
@@ -334,7 +341,7 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     files(Operands::Copies, "cp ln", "r_ R_ a_ --recursive_ --archive_ S: t& --suffix: --target-directory&"),
     files(Operands::Moves, "mv", "S: t& --suffix: --target-directory&"),
     files(Operands::Copies, "install", "d= g: m: o: S: t& --directory= --group: --mode: --owner: --strip --strip-program: --suffix: --target-directory&"),
-    files(Operands::CopiesHere, "rsync", "a_ r_ --archive_ --recursive_ B: e: f: M: T: --rsh: --rsync-path: --filter: --exclude: --exclude-from: --include: --include-from: --files-from: \
+    files(Operands::CopiesHere, "rsync", "a_ r_ --archive_ --recursive_ --del< --delete< --delete-before< --delete-during< --delete-delay< --delete-after< --delete-excluded< B: e: f: M: T: --rsh: --rsync-path: --filter: --exclude: --exclude-from: --include: --include-from: --files-from: \
         --backup-dir: --suffix: --temp-dir: --compare-dest: --copy-dest: --link-dest: --chmod: --chown: --password-file: --port: --timeout: --bwlimit:"),
     files(Operands::CopiesHere, "scp", "r_ c: D: F: i: J: l: o: P: S: X:"),
     files(Operands::Assigned, "dd", ""),
@@ -356,10 +363,12 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     partly(files(Operands::ReadsAfter, "grep egrep fgrep rg ag", "c! l! q! e:= f:= A: B: C: m: r_ R_ --recursive_ --regexp:= --file:= \
         --count! --files-with-matches! --quiet!")),
     files(Operands::Moves, "git-mv", ""),
-    files(Operands::Tracked, "git-clean", "e: --exclude:"),
-    files(Operands::Tracked, "git-restore", "s: --conflict: --pathspec-from-file: --source:"),
+    files(Operands::Tracked, "git-clean", "e: n! --dry-run! --exclude:"),
+    files(Operands::Tracked, "git-restore", "s: S! W^ --conflict: --pathspec-from-file: --source: --staged! --worktree^"),
+    files(Operands::AllTracked, "git-reset", "--hard^ --keep^ --merge^"),
+    files(Operands::AllTracked, "git-stash", "m: --message:"),
     files(Operands::TrackedAfter, "git-checkout", "B: b: --conflict: --orphan: --pathspec-from-file:"),
-    files(Operands::Patches, "git-apply", "C: p: --directory/ --exclude: --include:"),
+    files(Operands::Patches, "git-apply", "C: p: --apply^ --cached! --check! --directory/ --exclude: --include: --numstat! --stat! --summary!"),
     files(Operands::Enters, "cd pushd", ""),
     // Other programs in policies.
     ProgramRow { style: Style::OneDash, ..program("terraform tofu terragrunt", "") },
@@ -556,7 +565,7 @@ mod tests {
                     row.names
                 );
                 assert!(
-                    marks.chars().all(|c| ":?>|$%@+&/!^~=_}".contains(c)),
+                    marks.chars().all(|c| ":?>|$%@+&/!^~=_}<".contains(c)),
                     "{}: {marks}",
                     row.names
                 );

@@ -473,7 +473,7 @@ fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<In
     let files = if is_find {
         found_files(words[1..].iter().map(Word::text))
     } else {
-        Vec::new()
+        searched_files(&words[1..])
     };
     let mut runs = Vec::new();
     let mut rest = words[1..].iter().peekable();
@@ -490,12 +490,14 @@ fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<In
         }
         let mut inner: Vec<Word> = joined.map(Word::literal).into_iter().collect();
         let mut is_place = false;
+        let mut has_place = false;
         for word in rest.by_ref() {
             // `+` ends the command only after `{}`.
             if word.value == ";" || word.value == "+" && is_place {
                 break;
             }
             is_place = word.value == "{}";
+            has_place |= is_place;
             let places = ["{}", "{/}", "{//}", "{.}", "{/.}"].iter();
             let unknown = places.fold(word.clone(), |word, place| word.with_unknown(place));
             if is_place && !files.is_empty() {
@@ -504,12 +506,44 @@ fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<In
                 inner.push(unknown);
             }
         }
-        if !is_find {
-            inner.push(Word::unknown("…"));
+        let last = Word::unknown("…");
+        if !is_find && !has_place && !files.is_empty() {
+            inner.extend(files.iter().map(|file| last.with_files(file)));
+        } else if !is_find {
+            inner.push(last);
         }
         runs.push(Inner::Words(inner));
     }
     Ok(runs)
+}
+
+/// Returns globs for the paths that `fd` may find. Empty if an option or a word is unknown.
+fn searched_files(words: &[Word]) -> Vec<String> {
+    let mut name = "*".to_string();
+    let mut operands = Vec::new();
+    let mut rest = words.iter().map(Word::text);
+    while let Some(word) = rest.next() {
+        match word {
+            None => return Vec::new(),
+            Some("-x" | "-X" | "--exec" | "--exec-batch") => break,
+            Some("-e" | "--extension") => match rest.next().flatten() {
+                Some(ending) => name = format!("*.{ending}"),
+                None => return Vec::new(),
+            },
+            Some("-t" | "--type") => {
+                rest.next();
+            }
+            Some("-H" | "-I" | "--hidden" | "--no-ignore" | "-g" | "-0") => {}
+            Some(word) if word.starts_with('-') => return Vec::new(),
+            Some(word) => operands.push(word.trim_end_matches('/')),
+        }
+    }
+    // The first is an expression for names.
+    let folders = operands.get(1..).filter(|folders| !folders.is_empty());
+    let folders = folders.unwrap_or(&["."]).iter();
+    folders
+        .map(|folder| format!("{folder}/**/{name}"))
+        .collect()
 }
 
 fn aliases(words: &[Word]) -> Vec<Inner> {

@@ -361,6 +361,30 @@ fn a_command_touches_what_is_below_the_folders_that_it_is_about() {
         "find infra -delete",
         "find infra -name '*.tf' -delete",
         "find . -name main.tf -exec rm {} +",
+        "fd . infra -X rm",
+        "fd -e tf -x rm {}",
+        "cp -a evil/infra .",
+        "cp -r a/. infra",
+        "cp -r a infra2 infra",
+        "mv evil/infra .",
+        "rsync -a evil/infra .",
+        "rsync -a --delete a/ .",
+        "rsync -a --delete-after a .",
+        "7z x a.7z -oinfra",
+        "7z e -y -aoa -oinfra a.7z",
+        "wget -P infra https://example.com",
+        "wget -P infra https://example.com/main.tf",
+        "curl --output-dir infra -O https://example.com/main.tf",
+        "gzip infra/main.tf",
+        "gio trash infra",
+        "git checkout infra",
+        "git checkout HEAD~1 infra",
+        "git stash",
+        "git stash pop",
+        "git reset --hard",
+        "git reset --hard HEAD~1",
+        "git restore -SW infra",
+        "git apply --stat --apply x.patch",
         "chmod -R 777 infra",
         "sed -i s/a/b/ infra/*.tf",
         "rm \"$PWD/infra/main.tf\"",
@@ -388,6 +412,21 @@ fn a_command_touches_what_is_below_the_folders_that_it_is_about() {
         "cd build && rm -rf *",
         "tar xf a.tar",
         "unzip a.zip",
+        "7z l a.7z",
+        "7z a a.7z infra",
+        "rsync -a a/ .",
+        "rsync -a --delete a/ build",
+        "cp -r a/. .",
+        "gzip -c infra/main.tf",
+        "wget -P build https://example.com/main.tf",
+        "git clean -n",
+        "git clean --dry-run -d",
+        "git apply --check x.patch",
+        "git apply --stat x.patch",
+        "git restore --staged infra",
+        "git stash list",
+        "git reset HEAD~1",
+        "fd . build -X rm",
         "rm \"$X/main.tf\"",
         "rm -rf \"$X\"",
         "git checkout main",
@@ -397,6 +436,39 @@ fn a_command_touches_what_is_below_the_folders_that_it_is_about() {
     ] {
         assert!(
             !wants(&infra, "Bash", &json!({ "command": command })),
+            "{command}"
+        );
+    }
+    let workflows = path(".github/workflows/**").access(Access::Write);
+    for (command, wanted) in [
+        ("cp -a evil/.github .", true),
+        ("cp -r w .github", true),
+        ("mv w .github", true),
+        ("rsync -a evil/.github .", true),
+        ("rsync -a w/ .github/", true),
+        ("tar xf a -C .github", true),
+        ("tar xf a", false),
+        ("cp -r w .github/ISSUE_TEMPLATE", false),
+        ("mv CODEOWNERS.new .github", false),
+    ] {
+        assert_eq!(
+            wants(&workflows, "Bash", &json!({ "command": command })),
+            wanted,
+            "{command}"
+        );
+    }
+    for (glob, command) in [
+        ("infra/main.tf", "tar xf a -C infra"),
+        ("infra/main.tf", "unzip -d infra x.zip"),
+        ("infra/main.tf", "cp -r a/. infra"),
+        ("/p/infra/**", "rm -rf ."),
+        ("infra", "git apply x.patch"),
+        ("infra", "git checkout HEAD infra"),
+        ("infra", "git stash"),
+    ] {
+        let glob = path(glob).access(Access::Write);
+        assert!(
+            wants(&glob, "Bash", &json!({ "command": command })),
             "{command}"
         );
     }

@@ -24,7 +24,7 @@ names! { Access: Read "read", Write "write" }
 pub(crate) enum Reach {
     /// Only the file or folder.
     Itself,
-    /// Unknown files in it, such as those of an archive.
+    /// Unknown files in it, such as those of an archive: any below a folder, but few of a project.
     Into,
     /// Tracked or untracked files below it.
     Tracked,
@@ -138,7 +138,7 @@ impl LineEffects {
         let skipped = usize::from(words.has_command);
         let operands = words.operands[skipped..].iter();
         let operands: Vec<&ShellWord> = operands.map(|operand| operand.word).collect();
-        if !words.has('!') {
+        if !words.has('!') || words.has('^') {
             self.operands(&words, &operands, args);
         }
     }
@@ -172,6 +172,8 @@ impl LineEffects {
                 let host = last.and_then(|last| last.split_once(':'));
                 if host.is_none_or(|(host, _)| host.contains('/')) {
                     self.put(all, into, Access::Read, deep);
+                    let last = all.last().filter(|_| words.has('<'));
+                    last.map(|last| self.word(last, Access::Write, Reach::Below));
                 }
             }
             Operands::Moves => self.put(all, into, Access::Write, Reach::Below),
@@ -182,14 +184,24 @@ impl LineEffects {
                     self.add(".".to_string(), Access::Write, Reach::Tracked);
                 }
             }
+            Operands::AllTracked if words.row.uses('^') && !words.has('^') => {}
+            Operands::AllTracked => {
+                let command = all.first().and_then(|word| word.text.as_deref());
+                if !matches!(command, Some("list" | "show" | "drop" | "clear")) {
+                    self.add(".".to_string(), Access::Write, Reach::Tracked);
+                }
+            }
             Operands::TrackedAfter => {
                 let dashes = words.before_dashes;
                 let dashes = dashes.map_or(all.len(), |before| before.saturating_sub(1));
                 let (before, after) = all.split_at(dashes.min(all.len()));
                 self.words(after, Access::Write, Reach::Tracked);
-                let mut before = before.to_vec();
-                before.retain(|word| word.beginning().starts_with('.'));
-                self.words(&before, Access::Write, Reach::Tracked);
+                for word in before.iter().filter(|_| after.is_empty()) {
+                    let is_path = word.beginning().starts_with('.');
+                    if let Some(effect) = self.word(word, Access::Write, Reach::Tracked) {
+                        effect.is_named &= is_path;
+                    }
+                }
             }
             Operands::Patches if self.has_patch => {}
             Operands::Patches => {
@@ -208,6 +220,11 @@ impl LineEffects {
             Operands::Fetched => {
                 if words.row.uses('^') && !words.has('^') {
                     return;
+                }
+                if let Some(folder) = into
+                    && let Some(effect) = self.add(folder.to_string(), Access::Write, Reach::Into)
+                {
+                    effect.is_named = false;
                 }
                 let into = into.unwrap_or(".").trim_end_matches('/');
                 let addresses = all.iter().filter_map(|word| word.text.as_deref());
@@ -273,7 +290,14 @@ impl LineEffects {
         let is_folder = into.is_some() || sources.len() > 1;
         let is_sure = is_folder || matches!(target.rsplit('/').next(), Some("" | "." | ".."));
         if !is_sure {
-            self.add(target.clone(), Access::Write, Reach::Itself);
+            // A copied folder may get the name of the target.
+            let is_file = of_sources == Access::Write
+                && sources.iter().any(|source| has_ending(source.shown()));
+            let reach = match deep {
+                Reach::Below if !is_file => Reach::Into,
+                Reach::Itself | Reach::Into | Reach::Tracked | Reach::Below => Reach::Itself,
+            };
+            self.add(target.clone(), Access::Write, reach);
         }
         let folder = target.trim_end_matches('/');
         for source in sources {
@@ -358,6 +382,12 @@ impl LineEffects {
 
 fn is_relative(path: &str) -> bool {
     !path.starts_with(['/', '~', UNKNOWN_PART]) && !path.starts_with(TOP_FOLDER)
+}
+
+/// Returns true for names like those of files: `a.tf`, but not `.github`.
+fn has_ending(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.trim_start_matches('.').contains('.')
 }
 
 /// Returns the file name that a download of this URL gets.

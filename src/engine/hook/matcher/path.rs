@@ -92,22 +92,33 @@ impl PathMatch {
         }
         // The whole project or working directory.
         let is_around = bases.cwd.starts_with(absolute) || bases.project.starts_with(absolute);
+        let mut forms = self.forms.iter();
         match (effect.reach, self.scope) {
-            (Reach::Below, PathScope::Absolute) if is_around => {
-                return self.forms.iter().any(|form| form.starts_with("/**"));
+            (Reach::Below, PathScope::Absolute)
+                if is_around && forms.any(|form| form.starts_with("/**")) =>
+            {
+                return true;
             }
             (Reach::Below, PathScope::Component) if is_around => {
                 return effect.access == Access::Write;
             }
             (Reach::Below, _) if is_around => return true,
             (Reach::Tracked, PathScope::Relative) if is_around => {
-                return !self.forms.iter().all(|form| form.starts_with('*'));
+                return !forms.all(|form| form.starts_with('*'));
+            }
+            // A plain name is probably that of a folder.
+            (Reach::Tracked, PathScope::Component) if is_around => {
+                return forms.any(|form| !form.contains(['.', '*', '?', '[']));
             }
             (Reach::Itself | Reach::Into | Reach::Tracked | Reach::Below, _) => {}
         }
         let mut paths = self.compared(absolute, bases).into_iter().map(names);
         if self.scope != PathScope::Component {
-            return paths.any(|names| self.meets(&names, effect.reach));
+            let mut reach = effect.reach;
+            if reach == Reach::Into && !is_around {
+                reach = Reach::Below;
+            }
+            return paths.any(|names| self.meets(&names, reach));
         }
         // Reading all files is not about those of one name.
         let is_all = |name: &&str| *name == "**" || effect.access == Access::Read && *name == "*";
@@ -141,15 +152,12 @@ impl PathMatch {
         if effect.unknown.is_some() {
             return false;
         }
-        let is_of_all = Effect {
-            reach: Reach::Into,
-            ..effect.clone()
-        };
+        let mut paths = self.compared(absolute, bases).into_iter().map(names);
         self.fits(absolute, bases)
             || effect.reach != Reach::Itself
                 && !effect.is_pattern
                 && self.scope != PathScope::Component
-                && self.fits_effect(&is_of_all, absolute, bases)
+                && paths.any(|names| self.meets(&names, Reach::Into))
     }
 }
 
