@@ -51,6 +51,23 @@ pub(crate) struct Effect {
     pub(crate) is_placed: bool,
 }
 
+impl Effect {
+    /// Creates the effect of a search in the files that match a glob.
+    pub(crate) fn of_search(glob: String) -> Effect {
+        Effect {
+            path: glob,
+            access: Access::Read,
+            reach: Reach::Itself,
+            unknown: None,
+            is_pattern: true,
+            command: None,
+            is_in_folder: false,
+            is_named: false,
+            is_placed: false,
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct LineEffects {
     pub(super) effects: Vec<Effect>,
@@ -357,14 +374,12 @@ impl LineEffects {
         };
         self.effects.push(Effect {
             is_named: access == Access::Write,
-            path,
             access,
             reach,
-            unknown: None,
-            is_in_folder: false,
             is_pattern: false,
             is_placed,
             command: self.command,
+            ..Effect::of_search(path)
         });
         self.effects.last_mut()
     }

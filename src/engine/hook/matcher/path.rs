@@ -94,15 +94,17 @@ impl PathMatch {
         let is_around = bases.cwd.starts_with(absolute) || bases.project.starts_with(absolute);
         let mut forms = self.forms.iter();
         match (effect.reach, self.scope) {
-            (Reach::Below, PathScope::Absolute)
-                if is_around && forms.any(|form| form.starts_with("/**")) =>
-            {
-                return true;
+            (Reach::Below, PathScope::Absolute) if is_around => {
+                let is_anywhere = forms.any(|form| form.starts_with("/**"));
+                // Deleting `/` is hardly about one of its files.
+                if is_anywhere || absolute.parent().is_none() {
+                    return is_anywhere;
+                }
             }
             (Reach::Below, PathScope::Component) if is_around => {
                 return effect.access == Access::Write;
             }
-            (Reach::Below, _) if is_around => return true,
+            (Reach::Below, PathScope::Relative) if is_around => return true,
             (Reach::Tracked, PathScope::Relative) if is_around => {
                 return !forms.all(|form| form.starts_with('*'));
             }
@@ -326,6 +328,16 @@ impl PathQuery<'_> {
             let absolute = tidy(&place.cwd.join(path));
             if self.fits_file(&absolute, place, event) {
                 return Some(FoundPath::sure(path.clone()));
+            }
+        }
+        let filters = guesses.texts.iter().filter(|text| {
+            action.kind == ActionKind::Search && text.contains(['*', '?', '[', '{'])
+        });
+        for glob in filters.flat_map(|text| expand_braces(text).unwrap_or_default()) {
+            let effect = Effect::of_search(glob);
+            let absolute = tidy(&place.cwd.join(&effect.path));
+            if self.takes(&effect, &absolute, place, event) {
+                return Some(FoundPath::of(&effect));
             }
         }
         let is_unread = action.kind == ActionKind::Shell && action.line.doubt.is_some();

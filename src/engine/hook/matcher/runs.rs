@@ -152,7 +152,8 @@ impl RunsForm {
     }
 
     pub(super) fn meets(&self, command: &ShellCommand) -> bool {
-        self.fit(command) == Fit::Yes
+        let mut names = self.options.iter().flatten().map(|option| &option.name);
+        self.fit(command) == Fit::Yes && !names.any(|name| is_switched_off(name, command))
     }
 
     fn fit(&self, command: &ShellCommand) -> Fit {
@@ -240,6 +241,28 @@ impl RunsForm {
         let start = start.split(['*', '?', '[']).next().unwrap_or_default();
         Fit::Maybe.only_if(self.program.iter().any(|form| may_have_form(form, start)))
     }
+}
+
+/// Returns true for `--dry-run=false`, `--dry-run false` and `--no-dry-run`.
+fn is_switched_off(name: &str, command: &ShellCommand) -> bool {
+    const OFF: &[&str] = &["false", "0", "no", "none", "off"];
+    let Some(long) = name.strip_prefix("--") else {
+        return false;
+    };
+    let words = command
+        .args
+        .iter()
+        .map(|word| word.known().unwrap_or_default());
+    let words: Vec<&str> = words.collect();
+    let next = words.iter().skip(1).copied().chain([""]);
+    words.iter().zip(next).any(|(word, next)| {
+        let value = word
+            .strip_prefix(name)
+            .and_then(|rest| rest.strip_prefix('='));
+        let value = value.or((*word == name).then_some(next));
+        value.is_some_and(|value| OFF.contains(&value.to_ascii_lowercase().as_str()))
+            || word.strip_prefix("--no-") == Some(long)
+    })
 }
 
 fn alternatives(word: &str) -> Result<Vec<String>, Complaint> {
