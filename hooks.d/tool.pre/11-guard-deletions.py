@@ -106,7 +106,7 @@ moves = any("mv" in (command["program"], *command["args"][:1]) for command in ac
 for command in action["commands"]:
     # A program that is unknown before it runs may be rm.
     name, words = os.path.basename(command["program"] or "rm"), command["args"]
-    shown = " ".join(word or "?" for word in [command["program"], *words])
+    shown = command.get("written") or " ".join([command["program"], *words])
     shown = shown if len(shown) <= 100 else f"{name} ..."
     if name in ("cd", "pushd", "popd"):
         entered = [os.path.join(folder, (divided(words)[1] or ["-"])[0] or "-") for folder in folders]

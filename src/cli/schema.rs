@@ -139,6 +139,7 @@ fn action() -> Value {
             "description": "its redirections: operator, target",
         },
         "unknown": texts("the keys with an unknown word"),
+        "written": { "type": "string", "description": "its source, if a word is unknown" },
     });
     json!({
         "type": "object",

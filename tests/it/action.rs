@@ -39,6 +39,7 @@ fn a_hook_is_told_every_command_that_a_line_runs() {
                 "assigns": { "X": "1" },
                 "redirects": [{ "operator": ">", "target": "log" }],
                 "unknown": ["args"],
+                "written": "rm -rf \"$OUT\" *.o",
             },
         ],
         "paths": ["build/log", "build/*.o"],
@@ -47,7 +48,7 @@ fn a_hook_is_told_every_command_that_a_line_runs() {
     let unknown = action_of("tool.pre", &shell("$X y"));
     assert_eq!(
         unknown["commands"],
-        json!([{ "program": null, "args": ["y"], "unknown": ["program"] }])
+        json!([{ "program": null, "args": ["y"], "unknown": ["program"], "written": "$X y" }])
     );
 }
 
@@ -163,8 +164,7 @@ fn a_shell_hook_asks_for_commands_with_field() {
         .variable("HOOKRUN", env!("CARGO_BIN_EXE_hookrun"))
         .hook("see", body);
     sandbox.run_shell("ls \"$x\"; rm a").allows();
-    let list =
-        r#"[{"program":"ls","args":[null],"unknown":["args"]},{"program":"rm","args":["a"]}]"#;
+    let list = r#"[{"program":"ls","args":[null],"unknown":["args"],"written":"ls \"$x\""},{"program":"rm","args":["a"]}]"#;
     assert_eq!(sandbox.read("commands"), format!("{list}\n"));
     assert_eq!(
         (sandbox.read("program"), sandbox.read("args")),

@@ -223,6 +223,9 @@ impl Serialize for ShellCommand {
         let unknown: Vec<&str> = unknown.map(|(_, key)| *key).collect();
         if !unknown.is_empty() {
             json.serialize_entry("unknown", &unknown)?;
+            let words = std::iter::once(&self.program).chain(&self.args);
+            let written: Vec<&str> = words.map(|word| word.written.as_str()).collect();
+            json.serialize_entry("written", &written.join(" "))?;
         }
         json.end()
     }
@@ -278,6 +281,8 @@ pub(super) enum CompoundPart {
     List(CommandList),
     /// A word, arithmetic, or the inside of `[[ ]]`.
     Word(SourceWord),
+    /// A loop over words: its variable, the words, the body.
+    Loop(String, Vec<SourceWord>, CommandList),
     /// A command with a pipe as its stdin.
     Coprocess(Box<CommandNode>),
 }

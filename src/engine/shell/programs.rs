@@ -262,10 +262,10 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     after(1, "setarch mosh", ""),
     words("busybox toybox", "--help! --install! --list! --list-full! --long! --show!:"),
     // Projects, containers and packages.
-    program("git-submodule git-bisect perf tmux nix op doppler aws-vault mise asdf direnv poetry pipenv pdm rye bundle conda \
+    program("git-submodule git-bisect perf tmux nix op doppler aws-vault chamber mise asdf direnv poetry pipenv pdm rye bundle conda \
         hatch pixi devbox mamba micromamba dotenvx", ""),
     row(Kind::Text, "git-submodule-foreach", "q --quiet --recursive"),
-    words("git-bisect-run", ""),
+    words("git-bisect-run asdf-exec", ""),
     row(Kind::Texts, "git-rebase", "x$ --exec$ --onto:"),
     row(Kind::Texts, "git-filter-branch", "--tree-filter$ --index-filter$ --msg-filter$ --env-filter$ --commit-filter$ --setup$"),
     row(Kind::Texts, "nix-shell", "p --run$ --command$"),
@@ -281,10 +281,14 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     words("uvx poetry-run pipenv-run pdm-run rye-run bundle-exec", "n: p: --from: --name: --python: --with: --*"),
     words("npx bunx pnpx npm-exec npm-x pnpm-exec pnpm-dlx yarn-exec yarn-dlx bun-x", "c$ p: q y --call$ --package: --*"),
     after(1, "direnv-exec", ""),
-    row(Kind::AfterDashes, "mise-exec mise-x dotenv dotenvx-run op-run doppler-run aws-vault-exec", ""),
+    row(Kind::AfterDashes, "mise-exec mise-x dotenv dotenvx-run op-run doppler-run aws-vault-exec chamber-exec", ""),
     words("rlwrap torsocks proxychains4 perf-stat perf-record", "a d e: g o: q r: --*"),
     row(Kind::Text, "hyperfine", "i m: n: r: w: --export-json: --prepare: --runs: --warmup: --*"),
     row(Kind::Text, "tmux-send-keys tmux-send", "l R t:"),
+    row(Kind::Text, "tmux-new-session tmux-new tmux-new-window tmux-neww tmux-split-window tmux-splitw", "A a b c: D d E e: F: f h I k l: n: P p: S s: t: v X x: y: Z"),
+    words("screen", "A a c: D d e: f h: i L l m n O p: q R r! S: s: T: t: U v! w! X! x!"),
+    row(Kind::Texts, "cargo-watch", "s$ --shell$"),
+    row(Kind::Alias, "hash", ""),
     // Repeated commands.
     ProgramRow { kind: Kind::WordsAndMore, ..words("xargs gxargs", "0 a: d: E: e? I@ i@? L: l? n: o P: p r s: t x --arg-file: --delimiter: --eof? \
         --exit --interactive --max-args: --max-chars: --max-lines? --max-procs: --no-run-if-empty --null --open-tty \
@@ -351,7 +355,7 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     partly(files(Operands::Reads, "sort gcc g++ cc clang", "o+ --output+")),
     files(Operands::Fetched, "curl", "A: b: C: c+ D+ d: E: e: F: H: K: m: O^ o+ P: Q: r: T: U: u: w: X: x: Y: y: z: \
         --cacert: --cert: --config: --cookie-jar+ --cookie: --data-binary: --data-raw: --data: --dump-header+ --form: --header: --key: --max-time: \
-        --output+ --output-dir& --proxy: --referer: --remote-name^ --request: --retry: --upload-file: --url: --user-agent: --user: --write-out:"),
+        --output+ --output-dir& --proxy: --referer: --remote-name^ --request: --retry: --upload-file: --user-agent: --user: --write-out:"),
     files(Operands::Fetched, "wget", "A: a+ B: D: e: I: i: l: O+! o+ P& Q: R: T: t: U: w: X: --append-output+ --directory-prefix& --header: --input-file: \
         --output-document+! --output-file+ --password: --post-data: --post-file: --timeout: --tries: --user-agent: --user:"),
     partly(files(Operands::Extracts, "tar bsdtar", "C/ --directory/ f: --file: x} --extract} --get}")),
@@ -412,6 +416,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("npm", &["publish", "pub"]),
     ("pnpm", &["add", "i", "install"]),
     ("pulumi", &["destroy", "down", "dn"]),
+    ("nix", &["develop", "shell"]),
 ];
 
 /// Returns the usual name of a subcommand, which rules use.
@@ -440,6 +445,7 @@ impl ProgramRow {
         if !matches!(self.kind, Kind::Itself | Kind::Git) {
             return None;
         }
+        let command = usual_name(name, command).unwrap_or(command);
         named(&format!("{name}-{command}"))
     }
 

@@ -14,6 +14,7 @@ use super::wrapped::{self, InDoubt, Inner, InnerCommands, Parts, Place, Stdin};
 
 const MOST_COMMANDS: usize = 10_000;
 const MOST_WORDS_OF_BRACES: usize = 1_000;
+const MOST_ROUNDS: usize = 64;
 const MOST_WRAPPERS: usize = 10;
 /// Words of a command, times its wrappers.
 const MOST_WRAPPED_WORDS: usize = 20_000;
@@ -30,6 +31,8 @@ pub(super) struct ScriptReader<'t> {
     /// Remaining assignments to look up: each is a search in the text.
     assignments_left: usize,
     constants: Constants,
+    /// Remaining words of loops for which the body is read.
+    rounds_left: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -58,6 +61,7 @@ impl<'t> ScriptReader<'t> {
             letters_left: braces::MOST_LETTERS,
             assignments_left: MOST_BYTES_SOUGHT / text.len().max(1),
             constants,
+            rounds_left: MOST_ROUNDS,
         };
         let place = Place {
             depth: 0,
@@ -143,6 +147,7 @@ impl<'t> ScriptReader<'t> {
             match part {
                 CompoundPart::List(list) => self.list(list, inside),
                 CompoundPart::Word(word) => self.pieces(word, inside),
+                CompoundPart::Loop(name, words, body) => self.loop_over(name, words, body, inside),
                 CompoundPart::Coprocess(command) => {
                     self.command(command, Stdin::Pipe, inside);
                 }
@@ -155,6 +160,26 @@ impl<'t> ScriptReader<'t> {
         }
         self.push(parts, place);
         Stdin::Pipe
+    }
+
+    /// Reads the body of a loop once for each of its words, if they are few and known.
+    fn loop_over(&mut self, name: &str, sources: &[SourceWord], body: &CommandList, place: Place) {
+        let words = sources.iter().flat_map(|word| self.words(word, place));
+        let words: Vec<Word> = words.collect();
+        let values: Option<Vec<String>> = words.iter().map(Word::as_constant).collect();
+        let values = values.filter(|values| !values.is_empty() && values.len() <= self.rounds_left);
+        let is_free = !self.constants.contains_key(name);
+        match values {
+            Some(values) if is_free && word::is_of_loops(self.text, name) => {
+                self.rounds_left -= values.len();
+                for value in values {
+                    self.constants.insert(name.to_string(), value);
+                    self.list(body, place);
+                }
+                self.constants.remove(name);
+            }
+            Some(_) | None => self.list(body, place),
+        }
     }
 
     fn simple(&mut self, simple: &[CommandPart], stdin: Stdin, place: Place) -> Stdin {

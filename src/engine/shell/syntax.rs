@@ -399,15 +399,17 @@ impl<'t> Parser<'t> {
 
     fn loop_over(&mut self, parts: &mut Vec<CompoundPart>) -> SyntaxResult<()> {
         self.skip_blanks();
+        let mut name = SourceWord::new();
+        let mut words = Vec::new();
         if let Some(expression) = self.arithmetic()? {
             parts.push(CompoundPart::Word(expression));
         } else {
-            self.word()?;
+            name = self.word()?;
             self.skip_lines()?;
             if self.take_word("in") {
                 self.skip_blanks();
                 while self.begins_word() {
-                    parts.push(CompoundPart::Word(self.word()?));
+                    words.push(self.word()?);
                     self.skip_blanks();
                 }
             }
@@ -415,11 +417,13 @@ impl<'t> Parser<'t> {
         self.skip_blanks();
         self.take(";");
         self.skip_lines()?;
-        if self.take_word("{") {
-            return self.block("}", parts);
+        let end = if self.take_word("{") { "}" } else { "done" };
+        if end == "done" {
+            self.expect_word("do")?;
         }
-        self.expect_word("do")?;
-        self.block("done", parts)
+        let name = name.iter().map(|piece| piece.written.as_str()).collect();
+        parts.push(CompoundPart::Loop(name, words, self.list()?));
+        self.expect_word(end)
     }
 
     fn case(&mut self, parts: &mut Vec<CompoundPart>) -> SyntaxResult<()> {

@@ -22,6 +22,9 @@ const TOP: char = '\u{10fffb}';
 /// Value of a variable of which only [`ShellWord::is_plain`] is known.
 pub(super) const PLAIN_VALUE: &str = "\u{10fffa}";
 
+/// Begins the value of a variable that stands for the files of a glob.
+const FILES_VALUE: char = '\u{10fff7}';
+
 /// Programs that print one word that is not an option, or variables for `eval`.
 const PLAIN: &[&str] = &[
     "git branch --show-current",
@@ -107,6 +110,15 @@ impl Word {
 
     pub(super) fn text(&self) -> Option<&str> {
         (!self.value.contains([UNKNOWN, TOP])).then_some(&self.value)
+    }
+
+    /// Returns the value of a variable that gets this word; `None` if unknown.
+    pub(super) fn as_constant(&self) -> Option<String> {
+        let text = self.text()?;
+        if self.is_pattern {
+            return Some(format!("{FILES_VALUE}{text}"));
+        }
+        Some(text.to_string())
     }
 
     /// Returns true for `<(…)` and descriptors.
@@ -301,6 +313,10 @@ impl WordReader<'_> {
                 self.word.is_plain |= self.word.value.is_empty();
                 self.unknown(is_quoted);
             }
+            Some(value) if value.starts_with(FILES_VALUE) => {
+                self.word.is_pattern = true;
+                self.word.value.push_str(&value[FILES_VALUE.len_utf8()..]);
+            }
             Some(value) if is_quoted || !may_split(value) => self.word.value.push_str(value),
             Some(_) | None => self.unknown(is_quoted),
         }
@@ -343,16 +359,26 @@ const OWN: &str = "BASH COMP DIRSTACK EPOCH EUID FUNCNAME GROUPS HIST IFS LINENO
 
 /// Returns true if a text assigns `name` only once. Any other bare occurrence counts as a change.
 pub(super) fn is_constant(text: &str, name: &str) -> bool {
+    is_changed_only(text, name, 1)
+}
+
+/// Returns true if only loops over words assign `name`.
+pub(super) fn is_of_loops(text: &str, name: &str) -> bool {
+    is_changed_only(text, name, text.matches(&format!("for {name} in ")).count())
+}
+
+fn is_changed_only(text: &str, name: &str, times: usize) -> bool {
     if OWN.split(' ').any(|own| name.starts_with(own)) || text.starts_with(". ") {
         return false;
     }
-    let mut names = text.split(|c| !is_of_name(c));
+    // `.env.local` has no command.
+    let mut names = text.split(|c| !is_of_name(c) && !matches!(c, '.' | '/' | '-'));
     if names.any(|word| CHANGERS.split(' ').any(|changer| changer == word)) {
         return false;
     }
     // `. file` may change variables.
     let mut dots = [" . ", ";. ", "&. ", "|. ", "\n. "].iter();
-    changes(text, name) == 1 && !dots.any(|dot| text.contains(dot))
+    changes(text, name) == times && !dots.any(|dot| text.contains(dot))
 }
 
 /// Counts occurrences of a variable's name other than `$NAME`.

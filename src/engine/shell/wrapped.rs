@@ -149,6 +149,9 @@ pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
         .filter(|word| !word.is_pattern)
         .and_then(Word::text);
     let name = program.map_or("", |program| program.rsplit('/').next().unwrap_or(program));
+    if let Some(word) = words.iter().skip(1).find(|word| may_evaluate(name, word)) {
+        return Err(InDoubt(format!("{name} {}", word.shown())));
+    }
     let Some(program_row) = programs::find(name) else {
         return Ok(None);
     };
@@ -163,10 +166,14 @@ pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
             Some(dashes) => vec![Inner::Words(words[dashes + 1..].to_vec())],
             None => return Ok(None),
         },
-        Kind::Alias => match words.iter().find(|word| word.value.contains('=')) {
-            Some(word) => return Err(InDoubt(format!("{name} {}", word.shown()))),
-            None => return Ok(None),
-        },
+        Kind::Alias => {
+            let mut words = words.iter().map(|word| word.value.as_str());
+            let is_path = |word: &str| word.starts_with('-') && word.contains('p');
+            match words.find(|word| word.contains('=') || name == "hash" && is_path(word)) {
+                Some(word) => return Err(InDoubt(format!("{name} {word}"))),
+                None => return Ok(None),
+            }
+        }
         Kind::Interpreter => program_of_interpreter(row, &words[at..]),
         Kind::Git => Vec::new(),
         Kind::Itself => return Ok(None),
@@ -207,6 +214,20 @@ pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
         is_command,
     };
     Ok(Some(wrapped).filter(|wrapped| !wrapped.runs.is_empty()))
+}
+
+/// Returns true if bash runs commands in an array index in this word: `let 'a[$(rm x)]=1'`.
+fn may_evaluate(program: &str, word: &Word) -> bool {
+    const NAMING: &[&str] = &[
+        "declare", "local", "read", "readonly", "test", "typeset", "unset", "[",
+    ];
+    let text = match program {
+        "let" => word.value.as_str(),
+        _ if NAMING.contains(&program) => word.value.split('=').next().unwrap_or_default(),
+        _ => return false,
+    };
+    let index = text.split_once('[').map_or("", |(_, index)| index);
+    index.contains("$(") || index.contains('`')
 }
 
 /// Returns the row of a subcommand and the index of its arguments: `docker-compose-exec` for
@@ -295,6 +316,8 @@ impl WrapperReader<'_> {
                 let value = (!value.contains(UNKNOWN)).then(|| value.to_string());
                 let name = name.to_string();
                 self.assigns.push(Assignment { name, value });
+            } else if self.row.kind == Kind::Texts {
+                // An option may follow.
             } else if word.may_split && wants_operand {
                 return Err(self.doubt());
             } else if wants_operand {
@@ -470,10 +493,13 @@ fn program_of_interpreter(row: &ProgramRow, words: &[Word]) -> Vec<Inner> {
 /// Returns the commands of `find … -exec COMMAND ;`.
 fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<Inner>, InDoubt> {
     let is_find = options.contains(&"-exec");
+    let is_fd = options.contains(&"-X");
     let files = if is_find {
         found_files(words[1..].iter().map(Word::text))
-    } else {
+    } else if is_fd {
         searched_files(&words[1..])
+    } else {
+        Vec::new()
     };
     let mut runs = Vec::new();
     let mut rest = words[1..].iter().peekable();
@@ -482,7 +508,7 @@ fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<In
             .value
             .split_once('=')
             .map_or((word.value.as_str(), None), |(o, v)| (o, Some(v)));
-        if !is_find && (option.starts_with("-x") || option.starts_with("-X")) && option.len() > 2 {
+        if is_fd && (option.starts_with("-x") || option.starts_with("-X")) && option.len() > 2 {
             return Err(InDoubt(format!("{name} {option}")));
         }
         if !options.contains(&option) {
@@ -507,9 +533,9 @@ fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<In
             }
         }
         let last = Word::unknown("…");
-        if !is_find && !has_place && !files.is_empty() {
+        if is_fd && !has_place && !files.is_empty() {
             inner.extend(files.iter().map(|file| last.with_files(file)));
-        } else if !is_find {
+        } else if is_fd && !has_place {
             inner.push(last);
         }
         runs.push(Inner::Words(inner));

@@ -265,6 +265,90 @@ fn what_cannot_be_read_is_in_doubt() {
 }
 
 #[test]
+fn a_loop_is_read_for_each_of_its_words() {
+    check(&[
+        (
+            "for d in a {b,c}; do rm $d/x; done",
+            "rm a/x\nrm b/x\nrm c/x",
+        ),
+        (
+            "for f in a; do for g in b c; do cp $g $f; done; done",
+            "cp b a\ncp c a",
+        ),
+        (
+            "for f in a; do x; done; for f in b; do rm $f; done",
+            "x\nrm b",
+        ),
+        ("for f in a/*; do rm \"$f\"; done", "rm a/*…"),
+        (
+            "for f in a b; do echo x >>$f; done",
+            "echo x >>a\necho x >>b",
+        ),
+        ("for f in a; do rm $f; done; rm \"$f\"", "rm a\nrm ?"),
+        ("for f in a; do f=b; rm \"$f\"; done", "rm ?"),
+        ("for f in a; do read f; rm \"$f\"; done", "read f\nrm ?"),
+        ("for f in a \"$x\" $(b); do rm \"$f\"; done", "b\nrm ?"),
+        (
+            "for f in a; do for f in b; do :; done; rm \"$f\"; done",
+            ":\nrm a",
+        ),
+        ("for f in {1..99}; do rm \"$f\"; done", "rm ?"),
+        ("for f; do rm \"$f\"; done", "rm ?"),
+    ]);
+}
+
+#[test]
+fn a_program_that_runs_a_command_is_taken_off_in_each_spelling() {
+    for text in [
+        "npx rm x",
+        "npm exec -- rm x",
+        "pnpm exec rm x",
+        "bundle exec rm x",
+        "mise exec node@20 -- rm x",
+        "asdf exec rm x",
+        "nix develop -c rm x",
+        "nix shell nixpkgs#a -c rm x",
+        "nix-shell -p a --run 'rm x'",
+        "op run --env-file=a -- rm x",
+        "doppler run -- rm x",
+        "aws-vault exec a -- rm x",
+        "chamber exec a -- rm x",
+        "tmux new-session -d 'rm x'",
+        "tmux new -d -s a 'rm x'",
+        "tmux split-window -h 'rm x'",
+        "screen -dmS a rm x",
+        "hyperfine -r 3 'rm x'",
+        "perf stat -r 3 rm x",
+        "git rebase --exec 'rm x' main",
+        "git bisect run rm x",
+        "docker exec -it a rm x",
+        "kubectl exec -n a b -- rm x",
+        "uv run rm x",
+        "poetry run rm x",
+        "cargo watch -s 'rm x'",
+    ] {
+        let found = shown(text);
+        let is_found = found.lines().any(|line| line.ends_with("> rm x"));
+        assert!(is_found && !found.contains("doubt"), "{text}: {found}");
+    }
+    for text in [
+        "hash -p /bin/rm a",
+        "let 'a[$(rm x)]=1'",
+        "unset 'a[`rm x`]'",
+    ] {
+        assert!(shown(text).contains("doubt: "), "{text}");
+    }
+    for text in [
+        "hash -r",
+        "let a=1+2",
+        "declare A='[$(date)]'",
+        "screen -ls",
+    ] {
+        assert!(!shown(text).contains("doubt: "), "{text}");
+    }
+}
+
+#[test]
 fn programs_that_run_others_are_taken_off() {
     check(&[
         ("sudo -n -u root -- rm x", "sudo> rm x"),
@@ -366,7 +450,7 @@ fn programs_that_run_others_are_taken_off() {
         ("find . -name x -delete", "find . -name x -delete"),
         (
             "fd -e o -x rm -r; fd x --exec-batch rm {} \\; -X ls",
-            "fd -e o -x rm -r\nfd> rm -r ?\nfd x --exec-batch rm {} ; -X ls\nfd> rm ? ?\nfd> ls ?",
+            "fd -e o -x rm -r\nfd> rm -r ?\nfd x --exec-batch rm {} ; -X ls\nfd> rm ?\nfd> ls ?",
         ),
         (
             "git -c alias.x='!rm y' x; git -c alias.y='push -f' y",
@@ -423,7 +507,7 @@ fn commands_that_nobody_can_read_are_unknown() {
         ),
         (
             "bash \"$x\"; for f in *; do sh \"$f\"; done",
-            "bash ?\nsh ?",
+            "bash ?\nsh *…",
         ),
         (
             "echo 'rm x' | bash; printf '%s' 'rm x' | sh -s; cat <<E | bash\nrm x\nE",
