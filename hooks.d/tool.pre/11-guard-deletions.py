@@ -13,7 +13,7 @@ import json, os, re, subprocess, sys
 from fnmatch import fnmatch
 
 # Programs that run another one as the same user in the same folder.
-NEAR = set("bash builtin command dash eval exec find ionice nice nohup setsid sh stdbuf time timeout trap xargs zsh".split())
+NEAR = set("bash builtin command dash eval exec fd fdfind find ionice nice nohup setsid sh stdbuf time timeout trap xargs zsh".split())
 PROJECTS = {os.path.realpath(os.environ.get("HOOKRUN_PROJECT_DIR") or "."), os.getcwd()}
 TMPDIR = os.environ.get("TMPDIR") or "/tmp"
 # Caches that package managers and build tools rebuild.
