@@ -33,8 +33,8 @@ fn a_newcomer_needs_two_commands_to_see_a_force_push_blocked() {
     // Claude Code sends no message, so no hook is written for it.
     sandbox.has_no_file("hooks.d/message.out");
     sandbox.has_no_file("hooks.d/tests/block-secrets.toml");
-    ran.prints(" files, 51 hooks");
-    ran.prints("PreToolUse             tool.pre: 49 hooks\n");
+    ran.prints(" files, 52 hooks");
+    ran.prints("PreToolUse             tool.pre: 50 hooks\n");
     ran.prints("hooks.d/tests/guard-destructive.toml: 8 cases\n");
     assert!(!ran.stdout.contains("warning"), "{ran:?}");
     proof(&sandbox, &ran)
