@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::draft::{HookDraft, Pattern};
-use super::keys::{HOOK_KEYS, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS};
+use super::keys::{HOOK_KEYS, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS, SPEC_KEYS};
 use super::problem::Problem;
 use super::reader::{DocumentReader, KeyRow, Setting, names};
 use super::tree::{Tree, TreeValue};
@@ -109,7 +109,7 @@ impl DirectiveReader<'_, '_> {
 
     /// Reads the settings of one line at `offset`; its directive is at `start`.
     fn directive(&mut self, directive: &str, line: &str, offset: usize, start: usize) {
-        let Ok(words) = shell_words::split(directive) else {
+        let Ok(mut words) = shell_words::split(directive) else {
             let cause = "a quote in this directive is not closed";
             return self.reader.fault(start, cause, "add the closing quote");
         };
@@ -120,6 +120,8 @@ impl DirectiveReader<'_, '_> {
         if let Some(complaint) = separated(&words).or_else(|| lost_backslash(directive)) {
             return self.reader.complain(start, complaint);
         }
+        // The dialect decides which keys are known.
+        words.sort_by_key(|word| !word.starts_with("dialect="));
         for word in words {
             // An unquoted word can differ from the text; then report the whole directive.
             let at = place_of(line, &word).map_or(start, |place| offset + place);
@@ -160,7 +162,14 @@ impl DirectiveReader<'_, '_> {
             return Ok(());
         }
         let row = rows().find(|(group, row)| name.strip_prefix(group) == Some(row.name));
-        let (_, row) = row.ok_or_else(|| unknown(name))?;
+        let mut spec_keys = SPEC_KEYS.iter().filter(|row| row.in_directive);
+        let row = match (row, self.draft.dialect) {
+            (Some((_, row)), _) => row,
+            (None, Some(dialect)) if dialect.has_specs => spec_keys
+                .find(|row| row.name == name)
+                .ok_or_else(|| unknown(name))?,
+            (None, _) => return Err(unknown(name)),
+        };
         let tree = Tree {
             value: value_of(row, name, value)?,
             offset: at,

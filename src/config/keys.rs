@@ -1,6 +1,7 @@
 //! The keys of a hook: one table for `hookrun.toml`, directives, messages and docs.
 
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use super::draft::{HookDraft, Pattern};
 use super::reader::{KeyRow, Setting, specs};
@@ -63,6 +64,26 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::directive("enabled", KeyValue::Flag, "true", "false: list it, but never run it",
         |draft, key| key.flag().map(|flag| draft.hook.enabled = flag)),
     KeyRow::directive("description", KeyValue::Text, "none", "its description in lists; for a command, what the agent shows", set_description),
+];
+
+/// More keys of hooks in the dialect of a host whose hooks are specs.
+#[rustfmt::skip]
+pub const SPEC_KEYS: &[KeyRow<HookDraft>] = &[
+    KeyRow::key("type", KeyValue::Text, "\"command\"", "only in a dialect whose hooks are specs: `command`", |draft, key| {
+        let kind = key.text()?;
+        if kind == "command" {
+            return Ok(());
+        }
+        let host = draft.dialect.map_or("its system", |host| host.name);
+        let cause = format!("{host}'s `{kind}` hooks are not run, only its `command` hooks");
+        let cure = format!("write `type = \"command\"` and a `command`, or register the hook in {host}");
+        Err(Complaint::with_cure(cause, cure))
+    }),
+    KeyRow::directive("timeoutMs", KeyValue::Number, "5000", "only in a dialect whose hooks are specs: `timeout` in milliseconds", |draft, key| {
+        let millis = key.number_in(1..=i64::MAX)?.cast_unsigned();
+        draft.hook.limits.timeout = Some(Duration::from_millis(millis));
+        Ok(())
+    }),
 ];
 
 /// The keys of a `[[rule]]` table besides those of `match`.

@@ -14,7 +14,7 @@ use crate::engine::hook::{
     Background, Containment, DEFAULT_PRIORITY, Hook, Lives, PLACEHOLDERS, Reads, Sees, Warm,
 };
 use crate::hosts::git::{self, Changes, GIT_HOOKS};
-use crate::hosts::{Binding, Host, dialects};
+use crate::hosts::{Binding, Host, dialects, find};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigScope<'a> {
@@ -183,13 +183,21 @@ impl ConfigLoader<'_> {
         }
     }
 
-    /// Reports hooks of one event and layer (from `first` on) with the same name.
+    /// Reports hooks of one event and layer (from `first` on) with the same name. Where names may
+    /// repeat, the later hook's name gets its file and line.
     pub(super) fn find_duplicates(&mut self, first: usize) {
         let mut seen: HashMap<(&str, &str), &Hook> = HashMap::new();
         let mut found = Vec::new();
-        for hook in &self.hooks[first..] {
+        let mut repeated = Vec::new();
+        for (at, hook) in self.hooks.iter().enumerate().skip(first) {
             let key = (hook.event.as_str(), hook.name.as_str());
             if let Some(first) = seen.insert(key, hook) {
+                let convention = hook.convention.as_ref();
+                let system = convention.and_then(|convention| find(convention.system()));
+                if system.is_some_and(|system| system.has_specs) {
+                    repeated.push(at);
+                    continue;
+                }
                 let cause = format!(
                     "two hooks of `{}` are named `{}`; the other is in {}",
                     hook.event,
@@ -207,6 +215,12 @@ impl ConfigLoader<'_> {
             }
         }
         self.problems.extend(found);
+        for at in repeated {
+            let hook = &mut self.hooks[at];
+            let file = hook.source.file.file_name().unwrap_or_default().display();
+            let line = hook.source.line.map(|line| format!(":{line}"));
+            hook.name = format!("{} ({file}{})", hook.name, line.unwrap_or_default());
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::discover::MANIFEST;
 use super::draft::HookDraft;
 use super::event_tables::{self, EVENT_TABLE, EventTables};
-use super::keys::{HOOK_KEYS, MATCH_KEYS, RULE_KEYS};
+use super::keys::{HOOK_KEYS, MATCH_KEYS, RULE_KEYS, SPEC_KEYS};
 use super::layer::Layer;
 use super::problem::{PlacedValue, Position, Problem};
 use super::reader::{self, DocumentReader, KeyRow, Setting, specs};
@@ -17,6 +17,7 @@ use super::value::{KeyValue, split_command, words};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::matcher::row::path_glob;
 use crate::engine::hook::{FILES, Handler, OnDoubt};
+use crate::hosts;
 
 #[derive(Debug, Default)]
 pub struct Manifest {
@@ -45,7 +46,7 @@ pub(super) struct HookTable {
 
 #[rustfmt::skip]
 pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
-    KeyRow::key("hook", KeyValue::Tables(|| specs(HOOK_KEYS)), "none", "a hook", set_hooks),
+    KeyRow::key("hook", KeyValue::Tables(|| [specs(HOOK_KEYS), specs(SPEC_KEYS)].concat()), "none", "a hook", set_hooks),
     KeyRow::key("rule", KeyValue::Tables(|| [specs(RULE_KEYS), specs(MATCH_KEYS)].concat()), "none", "a rule: a hook without a program", set_rules),
     KeyRow::key("rules", KeyValue::Table(|| specs(DEFAULT_KEYS)), "none", "defaults for all rules; those in the user and system files also apply to projects",
         |manifest, key| key.take(DEFAULT_KEYS, "", &mut manifest.doubt)),
@@ -187,10 +188,18 @@ fn set_tables(
         let before = key.reader.problems.len();
         let mut draft = HookDraft::default();
         key.reader.meant.clear();
-        key.reader.take(entries, rows, "", &mut draft);
+        let dialect = table.at(&["dialect"]).and_then(Tree::text);
+        draft.dialect = dialect.and_then(hosts::find).filter(|host| host.has_specs);
+        let has_specs = draft.dialect.is_some();
+        let mut rows = rows.to_vec();
+        if has_specs {
+            rows.extend(SPEC_KEYS);
+        }
+        key.reader.take(entries, &rows, "", &mut draft);
         finish(&mut draft, key.reader, table);
         if let Some((name, offset)) = &draft.name {
-            check_name(name, *offset, key.reader, &mut first_lines);
+            let first = first_lines.insert(name.clone(), key.reader.at(*offset).line);
+            check_name(name, *offset, key.reader, first.filter(|_| !has_specs));
         }
         let problems = &mut key.reader.problems[before..];
         for problem in problems.iter_mut() {
@@ -284,13 +293,13 @@ fn check_name(
     name: &str,
     offset: usize,
     reader: &mut DocumentReader<'_>,
-    first_lines: &mut HashMap<String, usize>,
+    first_line: Option<usize>,
 ) {
     if name.trim().is_empty() || name.contains(|c: char| c.is_control()) {
         let cause = "a hook's name must be text on one line";
         reader.fault(offset, cause, "give it a short name");
     }
-    if let Some(first) = first_lines.insert(name.to_string(), reader.at(offset).line) {
+    if let Some(first) = first_line {
         let cause = format!("two hooks are named `{name}`; the first is at line {first}");
         reader.fault(offset, cause, "give one of them another name");
     }

@@ -162,6 +162,7 @@ pub(super) static LOOM: Host = Host {
         observed("error"),
     ],
     is_system: true,
+    has_specs: true,
     imports: &["agent.json"],
     ..Host::PLAIN
 };

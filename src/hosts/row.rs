@@ -30,6 +30,8 @@ pub struct Host {
     pub names_event_by: &'static str,
     /// The spelling of keys that a row does not list.
     pub spelling: KeySpelling,
+    /// Its hooks are specs with `type` and `timeoutMs`, and several can have one name.
+    pub has_specs: bool,
     /// Of identical hooks of one event, only the first runs.
     pub runs_once: bool,
     /// The known tools. The first of several with one sort is preferred; of several with one name,
@@ -76,6 +78,7 @@ impl Host {
         is_system: false,
         names_event_by: "type",
         spelling: KeySpelling::Camel,
+        has_specs: false,
         runs_once: false,
         tools: &[],
         mcp: Mcp::Double,

@@ -199,6 +199,47 @@ fn the_window_is_raised_per_hook() {
 }
 
 #[test]
+fn type_and_timeout_ms_of_a_spec_are_read_in_its_dialect_only() {
+    let spec = "type = \"command\"\ntimeoutMs = 10_000";
+    let sandbox = registered_with(&[("spec", "tool.pre", "echo $HOOKRUN_TIMEOUT_MS", spec)]);
+    fire(&sandbox, &context("tool.pre")).allows_with(json!({ "output": "10000" }));
+
+    let script = "#!/bin/sh\n# hookrun: timeoutMs=7000 dialect=loom\necho $HOOKRUN_TIMEOUT_MS\n";
+    let sandbox = Sandbox::new().script("hooks/hooks.d/tool.pre/10-a", script);
+    fire(&sandbox, &context("tool.pre")).allows_with(json!({ "output": "7000" }));
+
+    for (key, cause) in [
+        ("type = \"command\"", "unknown key `type`"),
+        ("timeoutMs = 10_000", "unknown key `timeoutMs`"),
+    ] {
+        let hook = "[[hook]]\nname = \"a\"\nevent = \"tool.pre\"\ncommand = \"true\"\n";
+        let sandbox = Sandbox::new().file("hooks/hookrun.toml", &format!("{hook}{key}\n"));
+        fire(&sandbox, &context("tool.pre")).blocks_saying(cause);
+    }
+}
+
+#[test]
+fn two_hooks_of_one_name_both_run_and_reports_tell_them_apart_by_file_and_line() {
+    let sandbox = registered(&[
+        ("a", "tool.pre", "echo one"),
+        ("a", "tool.pre", "echo two"),
+        ("a", "tool.post", "echo three"),
+    ]);
+    fire(&sandbox, &context("tool.pre")).allows_with(json!({ "output": "one\ntwo" }));
+    assert_eq!(
+        reminders(&sandbox, "tool.pre"),
+        [
+            "Hook \"a\" completed.\n\none",
+            "Hook \"a (hookrun.toml:8)\" completed.\n\ntwo",
+        ]
+    );
+    assert_eq!(
+        reminders(&sandbox, "tool.post"),
+        ["Hook \"a\" completed.\n\nthree"]
+    );
+}
+
+#[test]
 fn tool_pre_is_the_gate_and_the_others_are_informational() {
     let refuse = "echo '{\"continue\": false, \"reason\": \"no\"}'";
     for event in INFORMATIONAL {
@@ -401,8 +442,12 @@ fn what_loom_would_run_without_sense_blocks_and_says_where_it_stands() {
         ),
         (&[("a", "tool.pre", "", "")], ":4:11: the command is empty"),
         (
-            &[("a", "tool.pre", "true", ""), ("a", "tool.pre", "true", "")],
-            ":9:8: two hooks are named `a`; the first is at line 2",
+            &[("a", "tool.pre", "true", "type = \"fn\"")],
+            ":7:8: loom's `fn` hooks are not run, only its `command` hooks",
+        ),
+        (
+            &[("a", "tool.pre", "true", "timeoutMs = 0")],
+            ":7:13: `timeoutMs` cannot be 0",
         ),
         (&[("a", "tool.pre", "true \0", "")], "hook `a` never ran: "),
     ];
