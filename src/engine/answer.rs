@@ -165,7 +165,9 @@ fn broken(
         let before = object[..end].trim_end().trim_end_matches(QUOTES);
         let head = before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
         let key = &before[head.len()..];
-        let is_quoted = head.ends_with(QUOTES);
+        let unquoted = head.strip_suffix(QUOTES);
+        // After a colon it is a value: `{"status":"ok"`.
+        let is_quoted = unquoted.is_some_and(|it| !it.trim_end().ends_with([':', '=', '[']));
         let is_own = contract.knows(key) && (is_quoted || head.trim_end().ends_with(['{', ',']));
         if is_own || is_quoted && decision_values(key, contract).is_some() {
             let line = line + breaks(head);
