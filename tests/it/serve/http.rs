@@ -72,6 +72,9 @@ impl HttpReply {
     }
 }
 
+/// How each line begins that says that a listener is open.
+pub(super) const LISTENING: &str = "listening on ";
+
 impl HttpServer {
     pub(super) fn start(sandbox: &Sandbox) -> HttpServer {
         HttpServer::start_with(sandbox, &[])
@@ -85,7 +88,7 @@ impl HttpServer {
         let mut child = sandbox.command(&words).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
-        while !said.contains("on the socket") {
+        while said.matches(LISTENING).count() < 2 {
             assert!(
                 stderr.read_line(&mut said).unwrap() > 0,
                 "it has ended: {said}"

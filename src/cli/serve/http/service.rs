@@ -1,5 +1,6 @@
 //! The HTTP service: routes a request, checks access, reads the body, and decides.
 
+use std::collections::HashSet;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
+use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -77,9 +79,7 @@ impl HttpService {
 
     async fn route(&self, request: Request<Incoming>) -> Result<HttpAnswer, HttpFault> {
         let (head, body) = request.into_parts();
-        if head.headers.get_all(HOST).iter().count() > 1 {
-            return Err(HttpFault::malformed("the request has two `Host` headers"));
-        }
+        check_unambiguous(&head).map_err(HttpFault::malformed)?;
         let path = head.uri.path();
         let own_method = if path == "/health" {
             Method::GET
@@ -230,6 +230,32 @@ impl HttpService {
         let reason = format!("the body is longer than {} MiB", LONGEST_BODY_BYTES >> 20);
         Err(HttpFault::new(StatusCode::PAYLOAD_TOO_LARGE, reason))
     }
+}
+
+/// Rejects a request that a proxy in front could read differently.
+fn check_unambiguous(head: &Parts) -> Result<(), String> {
+    for name in [HOST, AUTHORIZATION] {
+        if head.headers.get_all(&name).iter().count() > 1 {
+            return Err(format!("the request has two `{name}` headers"));
+        }
+    }
+    let host = head
+        .headers
+        .get(HOST)
+        .map_or(&b""[..], HeaderValue::as_bytes);
+    if let Some(target) = head.uri.authority()
+        && !target.as_str().as_bytes().eq_ignore_ascii_case(host)
+    {
+        return Err(format!("the request is for `{target}`, but `Host` differs"));
+    }
+    let mut keys = HashSet::new();
+    for parameter in head.uri.query().unwrap_or_default().split('&') {
+        let key = parameter.split('=').next().unwrap_or_default();
+        if !keys.insert(key) {
+            return Err(format!("the query has `{key}` twice"));
+        }
+    }
+    Ok(())
 }
 
 /// Reads the rest of a body, because most clients read only after writing.

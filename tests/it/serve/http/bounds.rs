@@ -190,15 +190,38 @@ fn replies(server: &HttpServer, requests: &str) -> String {
 }
 
 #[test]
-fn a_request_for_two_hosts_is_an_error() {
+fn a_request_with_two_meanings_is_an_error() {
     let sandbox = cases();
     let server = HttpServer::start(&sandbox);
-    let head = server.head("POST", "/decide");
-    let reply = replies(
-        &server,
-        &format!("{head}Host: b\r\nConnection: close\r\n\r\n"),
-    );
-    assert!(reply.starts_with("HTTP/1.1 400"), "{reply}");
+    let (address, token) = (server.address.clone(), server.token.clone());
+    let end = "Connection: close\r\nContent-Length: 2\r\n\r\n{}";
+    for (target, more, status) in [
+        (PATH.to_string(), String::new(), 200),
+        (format!("http://{address}{PATH}"), String::new(), 200),
+        (PATH.to_string(), "Host: b\r\n".to_string(), 400),
+        (
+            PATH.to_string(),
+            format!("Authorization: Bearer {token}\r\n"),
+            400,
+        ),
+        (
+            PATH.to_string(),
+            "authorization: Bearer x\r\n".to_string(),
+            400,
+        ),
+        (format!("http://evil{PATH}"), String::new(), 400),
+        (format!("http://evil@{address}{PATH}"), String::new(), 400),
+        (format!("{PATH}&event=tool.post"), String::new(), 400),
+        (format!("{PATH}&event"), String::new(), 400),
+        (format!("{PATH}&a=1&a=1"), String::new(), 400),
+    ] {
+        let reply = replies(
+            &server,
+            &format!("{}{more}{end}", server.head("POST", &target)),
+        );
+        let start = format!("HTTP/1.1 {status}");
+        assert!(reply.starts_with(&start), "{target} {more}: {reply}");
+    }
 }
 
 /// What may be another request is not answered.
