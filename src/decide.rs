@@ -15,11 +15,12 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Instant, SystemTime};
 
+use crate::config::trust::is_about_trust;
 use crate::config::{Environment, LogSettings};
 use crate::engine::event::{Event, Schedule};
 use crate::engine::exec::{Abort, Budget, Heartbeat};
 use crate::engine::names::names;
-use crate::engine::outcome::{Outcome, Settled};
+use crate::engine::outcome::{Cause, Outcome, Settled};
 use crate::engine::run::{Fate, Run};
 use crate::engine::runner::Runner;
 use crate::engine::ui::{Asker, DialogAnswer, PATIENCE, Request, Ui};
@@ -138,7 +139,14 @@ fn run_hooks(event: &Event, hooks: &LoadedHooks, runner: &Runner, terms: &Terms<
             }
         }
     }
-    runner.handle_within(event, terms.budget)
+    let mut run = runner.handle_within(event, terms.budget);
+    if let Settled::Blocked(block) = &mut run.outcome.settled
+        && is_about_trust(&block.reason)
+    {
+        // Nothing has failed.
+        block.cause = Cause::Policy;
+    }
+    run
 }
 
 /// Asks all questions of an outcome and applies the answer. The limit is [`PATIENCE`] or the

@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::engine::harmless::{self, plain, visible};
 use crate::engine::names::hex;
+use crate::engine::outcome::joined;
 use crate::lab::report::stats::Stats;
 use crate::lab::report::style::cut;
 use crate::log::DecisionLine;
@@ -60,7 +61,7 @@ const PAGE: &str = include_str!("export/page.html");
 const MOST_LISTED: usize = 10_000;
 const MOST_LISTED_BYTES: usize = 1_500_000;
 
-/// The most distinct blocks in the list, the most frequent first.
+/// The most rows of blocks, the most frequent first.
 const MOST_BLOCKS: usize = 500;
 
 const MOST_BARS: u64 = 96;
@@ -70,6 +71,8 @@ const MINUTE_MS: u64 = 60_000;
 const LONGEST_SUBJECT: usize = 100;
 
 const CLASSES: [&str; 4] = ["allow", "ask", "block", "failed"];
+
+const BLOCK: usize = 2;
 
 type ClassCounts = [u64; 4];
 
@@ -84,6 +87,8 @@ pub struct HtmlReport {
 #[derive(Debug, Default, Serialize)]
 struct BlockGroup {
     count: u64,
+    /// The newest.
+    reason: String,
     last: String,
     about: String,
 }
@@ -105,28 +110,30 @@ impl HtmlReport {
     pub fn add(&mut self, line: &DecisionLine<'_>, run: &RunReport) {
         let Some(ended) = line.time_ms() else { return };
         self.stats.add(&line.time, run);
-        let class = match run.decision.as_ref() {
-            _ if run.has_failed() => 3,
-            "allow" => 0,
-            "ask" => 1,
-            _ => 2,
-        };
+        let class = CLASSES.iter().position(|class| *class == run.class());
+        let class = class.unwrap_or(BLOCK);
         self.minutes.entry(ended / MINUTE_MS).or_default()[class] += 1;
         let subject = line.subject().words(LONGEST_SUBJECT).unwrap_or_default();
+        let mut asked_by = run.questions.iter().map(|question| question.hook.as_str());
+        let by = run.decided_by.as_deref().or_else(|| asked_by.next());
+        let reason = run.reason.clone().unwrap_or_else(|| joined(&run.questions));
         let listed = ListedDecision {
             ended,
             event: plain(&line.event),
             host: plain(&line.host),
             class: CLASSES[class],
             took: run.took_ms,
-            by: plain(run.decided_by.as_deref().unwrap_or_default()),
-            reason: cut(&visible(run.reason.as_deref().unwrap_or_default())),
+            by: plain(by.unwrap_or_default()),
+            reason: cut(&visible(&reason)),
             about: plain(&subject),
         };
         if run.decision == "block" {
-            let key = [listed.by.clone(), listed.reason.clone()];
+            // A hook's reason may contain the command; hookrun's own reasons are few.
+            let own = run.decided_by.is_none().then(|| listed.reason.clone());
+            let key = [listed.by.clone(), own.unwrap_or_default()];
             let group = self.blocks.entry(key).or_default();
             group.count += 1;
+            group.reason.clone_from(&listed.reason);
             group.last.clone_from(&line.time);
             group.about.clone_from(&listed.about);
         }

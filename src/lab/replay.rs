@@ -263,8 +263,11 @@ impl ReplayedLine {
             *replayed.changes.entry(change).or_default() += 1;
         }
         let time = self.time.as_deref().unwrap_or_default();
-        let has_failed = is.cause.as_deref() == Some("failure");
-        stats.add_decision(time, &is.decision, has_failed);
+        let class = match is.cause.as_deref() {
+            Some("failure") => "failed",
+            _ => &is.decision,
+        };
+        stats.add_decision(time, class);
     }
 }
 

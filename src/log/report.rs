@@ -102,6 +102,15 @@ impl RunReport {
             || self.traces().any(|(_, trace)| trace.failure.is_some())
     }
 
+    /// Returns the decision's class in statistics: `allow`, `ask`, `block`, or `failed`.
+    pub fn class(&self) -> &str {
+        if self.has_failed() {
+            "failed"
+        } else {
+            &self.decision
+        }
+    }
+
     /// Returns the hooks that ran, in plan order.
     pub fn traces(&self) -> impl Iterator<Item = (&HookReport, &TraceReport)> {
         let hooks = self.hooks.iter();

@@ -53,6 +53,11 @@ pub(crate) fn line(second: u64, command: &str, hooks: &[HookFacts<'_>]) -> Strin
         "questions": [], "rewrites": [], "notices": [], "reminders": [], "hooks": made,
         "reply": { "stdout": "", "stderr": "", "status": 0 }, "tookMs": after,
     });
+    if decision == "ask" {
+        let asked_by = hooks.iter().find(|(_, _, verdict)| *verdict == "ask");
+        let question = format!("Run `{command}`?");
+        run["questions"] = json!([{ "hook": asked_by.unwrap().0, "question": question }]);
+    }
     if let Some(by) = by {
         run["reason"] = format!("`{command}` is not for agents").into();
         run["decidedBy"] = by.into();
@@ -161,7 +166,8 @@ fn the_page_shows_what_was_decided_and_what_it_cost() {
     };
     for part in [
         "600 decisions, from 2026-11-22 02:00:00",
-        "56 blocked",
+        "50 blocked",
+        "6 failed",
         "50 asked",
         "10-guard.sh 600 50 50 0",
         "50 10-guard.sh `git push --force origin main` is not for agents",
@@ -170,6 +176,53 @@ fn the_page_shows_what_was_decided_and_what_it_cost() {
     ] {
         assert!(text.contains(part), "no `{part}` in {text}");
     }
+}
+
+#[test]
+fn cards_chart_and_table_agree_and_a_hook_has_one_row_of_blocks() {
+    let rule = |command| line(1, command, &[("no-rm", 0.0, "block")]);
+    let mut untrusted: Value = serde_json::from_str(&line(1, "id", &[])).unwrap();
+    for (key, value) in [
+        ("decision", "block"),
+        ("cause", "policy"),
+        ("reason", "hooks changed: run `hookrun trust`; a.sh is new"),
+    ] {
+        untrusted["run"][key] = value.into();
+    }
+    let log = [
+        rule("rm a"),
+        rule("rm b"),
+        rule("rm c"),
+        rule("rm d"),
+        line(1, "make", &[("script.sh", 1.0, "block")]),
+        untrusted.to_string(),
+        line(1, "sleep", &[("killed.sh", 1.0, "killed by SIGKILL")]),
+        line(1, "curl x", &[("net.sh", 1.0, "ask")]),
+        line(1, "ls", &[("net.sh", 1.0, "allow")]),
+    ];
+    let sandbox = Sandbox::new().file("log.jsonl", &(log.join("\n") + "\n"));
+    report_to("report.html", &sandbox, &["--file", "log.jsonl"]).exits(0);
+    let Some(text) = drawn(&sandbox, "report.html", &[]) else {
+        return;
+    };
+    for part in [
+        "1 allowed",
+        "6 blocked",
+        "1 asked",
+        "1 failed",
+        "allow 1, ask 1, block 6, failed 1",
+        "no-rm 4 4 0 0",
+        "script.sh 1 1 0 0",
+        "hookrun 1 1 0 0",
+        "killed.sh 1 0 0 1",
+        "net.sh 2 0 1 0",
+        "4 no-rm `rm d` is not for agents",
+        "1 hookrun hooks changed: run `hookrun trust`; a.sh is new",
+        "net.sh: Run `curl x`?",
+    ] {
+        assert!(text.contains(part), "no `{part}` in {text}");
+    }
+    assert!(!text.contains("4 no-rm `rm a`"), "{text}");
 }
 
 #[test]

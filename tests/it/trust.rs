@@ -372,6 +372,9 @@ fn what_is_blocked_after_a_change_names_the_files() {
         validate.contains(reason) && validate.contains(files),
         "{validate}"
     );
+    // It is a block, not a failure.
+    let report = sandbox.report("tool.pre", r#"{"toolName":"note"}"#);
+    assert_eq!(report["cause"], "policy", "{report}");
 }
 
 /// What `test`, `new` and `add` say where the hooks do not run.

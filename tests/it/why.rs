@@ -360,7 +360,7 @@ fn statistics_are_a_table_in_80_columns() {
     }
     let ran = why(&sandbox, &["--stats"]);
     ran.exits(0)
-        .prints("3 decisions: 2 allowed, 1 blocked, 0 asked, 0 with a failure\n")
+        .prints("3 decisions: 2 allowed, 1 blocked, 0 asked, 0 failed\n")
         .prints(
             "hook                      calls blocked asked failed      p50      p99     total\n",
         )

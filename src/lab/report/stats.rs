@@ -12,6 +12,9 @@ use crate::log::report::{HookReport, RunReport, TraceReport, VERSION};
 
 const NAME_COLUMNS: usize = 24;
 
+/// The name for blocks without a hook.
+const OWN: &str = "hookrun";
+
 #[derive(Debug, Default)]
 pub struct Stats {
     report: StatsReport,
@@ -27,7 +30,7 @@ pub struct StatsReport {
     pub blocked: u64,
     /// Decisions with a question for a person.
     pub asked: u64,
-    /// Decisions in which a hook or hookrun failed.
+    /// Decisions in which a hook or hookrun failed; no other count includes them.
     pub failed: u64,
     /// The time of the first decision (RFC 3339).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,9 +79,16 @@ pub struct HookStats {
 
 impl Stats {
     pub fn add(&mut self, time: &str, run: &RunReport) {
-        self.add_decision(time, &run.decision, run.has_failed());
+        self.add_decision(time, run.class());
         for (hook, trace) in run.traces() {
             self.add_run(hook, trace);
+        }
+        if run.decision == "block" && run.decided_by.is_none() {
+            let (stats, times) = self.hooks.entry(OWN.to_string()).or_default();
+            stats.calls += 1;
+            stats.blocked += u64::from(!run.has_failed());
+            stats.failed += u64::from(run.has_failed());
+            times.push(run.took_ms);
         }
     }
 
@@ -87,15 +97,15 @@ impl Stats {
         self.report.replayed.get_or_insert_default()
     }
 
-    pub(crate) fn add_decision(&mut self, time: &str, decision: &str, has_failed: bool) {
+    pub(crate) fn add_decision(&mut self, time: &str, class: &str) {
         let report = &mut self.report;
         report.decisions += 1;
-        match decision {
+        match class {
             "allow" => report.allowed += 1,
             "ask" => report.asked += 1,
+            "failed" => report.failed += 1,
             _ => report.blocked += 1,
         }
-        report.failed += u64::from(has_failed);
         if report.from.as_deref().is_none_or(|from| time < from) {
             report.from = Some(time.to_string());
         }
@@ -144,7 +154,7 @@ impl StatsReport {
         let decisions = counted(self.decisions, "decision");
         writeln!(
             out,
-            "{BOLD}{decisions}{BOLD:#}: {} allowed, {} blocked, {} asked, {} with a failure",
+            "{BOLD}{decisions}{BOLD:#}: {} allowed, {} blocked, {} asked, {} failed",
             self.allowed, self.blocked, self.asked, self.failed
         )?;
         if let (Some(from), Some(to)) = (&self.from, &self.to) {
