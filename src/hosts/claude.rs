@@ -135,7 +135,10 @@ const FROM_MODEL: &[(&str, &str)] = &[("to_model", "model"), ("from_model", "pre
 /// Keys that no context of Claude Code has, except `turn_id` in one event.
 const NOT_CLAUDES: &[&str] = words!("timestamp" "sessionId" "conversation_id" "cursor_version");
 
-/// A wrong type in one of these keys makes Claude Code drop the whole file (measured for each).
+const MODES: &[&str] =
+    words!("acceptEdits" "auto" "bypassPermissions" "default" "delegate" "dontAsk" "plan");
+
+/// A wrong value in one of these keys makes Claude Code drop the whole file (measured for each).
 const TYPED: &[TypedKey] = &[
     typed("/apiKeyHelper", "a string", Json::is_string),
     typed("/cleanupPeriodDays", "a number", Json::is_number),
@@ -145,7 +148,11 @@ const TYPED: &[TypedKey] = &[
     typed("/model", "a string", Json::is_string),
     typed("/outputStyle", "a string", Json::is_string),
     typed("/permissions", "an object", Json::is_object),
-    typed("/permissions/defaultMode", "a string", Json::is_string),
+    typed(
+        "/permissions/defaultMode",
+        "one of \"acceptEdits\", \"auto\", \"bypassPermissions\", \"default\", \"delegate\", \"dontAsk\", \"plan\"",
+        |mode| mode.as_str().is_some_and(|mode| MODES.contains(&mode)),
+    ),
     typed("/sandbox", "an object", Json::is_object),
     typed("/statusLine", "an object", Json::is_object),
 ];

@@ -440,24 +440,41 @@ fn a_command_that_calls_hookrun_by_name_is_doubted() {
     );
 }
 
+/// What `doctor` says of a hook for two events.
+fn problems_of(hook: &Value) -> (i32, Vec<String>) {
+    let group = json!([{ "hooks": [hook] }]);
+    let hooks = json!({ "hooks": { "PreToolUse": group, "PostToolUse": group } });
+    let sandbox = Sandbox::new()
+        .hook("guard", "exit 0")
+        .file(".claude/settings.json", &hooks.to_string());
+    problems(&sandbox, "claude")
+}
+
 #[test]
-fn a_command_of_an_exec_form_or_with_a_variable_is_one_that_asks() {
+fn a_command_of_an_exec_form_is_checked_like_any_other() {
     let own = env!("CARGO_BIN_EXE_hookrun");
-    for hook in [
-        json!({ "type": "command", "command": own, "args": ["run", "--host", "claude"] }),
-        json!({ "type": "command", "command": format!("HOME=/x {own} run --host claude") }),
-    ] {
-        let hooks = json!({ "hooks": { "PreToolUse": [{ "hooks": [hook] }] } });
-        let sandbox = Sandbox::new()
-            .hook("guard", "exit 0")
-            .file(".claude/settings.json", &hooks.to_string());
-        let (status, found) = problems(&sandbox, "claude");
-        assert_eq!((status, found.len()), (0, 1), "{found:?}");
-        assert!(
-            found[0].contains("runs hookrun in a custom way"),
-            "{found:?}"
-        );
-    }
+    let mut hook = json!({
+        "type": "command", "command": own, "args": ["run", "--host", "claude"],
+        "onFailure": "block",
+    });
+    let (status, found) = problems_of(&hook);
+    assert_eq!((status, found.len()), (0, 0), "{found:?}");
+    hook["timeout"] = 1.into();
+    let (status, found) = problems_of(&hook);
+    assert!(
+        status == 1 && found[0].contains("a block after that is lost"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_command_with_a_variable_is_one_warning_for_all_its_events() {
+    let own = env!("CARGO_BIN_EXE_hookrun");
+    let command = format!("HOME=/x {own} run --host claude");
+    let (status, found) = problems_of(&json!({ "type": "command", "command": command }));
+    assert_eq!((status, found.len()), (0, 1), "{found:?}");
+    let events = "for PreToolUse, PostToolUse runs hookrun in a custom way";
+    assert!(found[0].contains(events), "{found:?}");
 }
 
 #[test]

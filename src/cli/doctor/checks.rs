@@ -59,11 +59,16 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
             findings.add(error(path, cause, "fix the value"));
         }
     }
+    let mut others: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (event, command) in &one.others {
+        others.entry(command).or_default().push(event);
+    }
+    for (command, events) in others {
         let cause = format!(
-            "`{command}` for {event} runs hookrun in a custom way, which doctor does not check"
+            "`{command}` for {} runs hookrun in a custom way, which doctor does not check",
+            events.join(", ")
         );
-        let cure = format!("remove this command, then run {again}");
+        let cure = format!("to have it checked, remove this command and run {again}");
         findings.add(warning(path, cause, cure));
     }
     if host.settings_file().is_none() {

@@ -199,12 +199,16 @@ impl HostSite<'_> {
         let document = Document::read(&text, shape, &file.path)?;
         let mut hooks = Vec::new();
         let mut others = Vec::new();
+        let arguments = shape.key(HostHookKey::Arguments);
         for (event, handler) in document.handlers() {
-            let keys = document.keys(&handler);
+            let mut keys = document.keys(&handler);
             let own = document.command(&handler).unwrap_or_default();
             let line = document.command_line(&handler);
+            if own != line {
+                arguments.and_then(|key| keys.remove(key));
+            }
             match InstalledCommand::read(&line, self.host, self.env) {
-                Some(command) if own == line => hooks.push(InstalledHook {
+                Some(command) if own == line || arguments.is_some() => hooks.push(InstalledHook {
                     command,
                     limit: limit(&keys, shape),
                     matcher: document.matcher(&event, &handler),

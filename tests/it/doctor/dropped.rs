@@ -102,6 +102,12 @@ fn a_value_of_a_wrong_type_for_which_a_host_drops_its_file_is_an_error() {
             "`permissions.defaultMode` must be",
         ),
         (
+            "claude",
+            ".claude/settings.json",
+            "\"permissions\": {\"defaultMode\": \"frob\"}",
+            "`permissions.defaultMode` must be one of \"acceptEdits\", \"auto\",",
+        ),
+        (
             "gemini",
             ".gemini/settings.json",
             "\"hooksConfig\": {\"enabled\": \"false\"}",
@@ -130,7 +136,7 @@ fn what_a_host_passes_over_is_no_error() {
             "claude",
             ".claude/settings.json",
             "{",
-            "{\"x\": 1, \"permissions\": {\"allow\": [\"Nonsense(\"]},",
+            "{\"x\": 1, \"permissions\": {\"defaultMode\": \"plan\", \"allow\": [\"Nonsense(\"]},",
         ),
         (
             "codex",
