@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Probes hookrun's plugin in a real pi, oh-my-pi, OpenCode or Kilo Code, offline, with a fake model:
 #
-#   ci/probe/plugins.sh pi path/to/pi path/to/hookrun
+#   ci/probe/plugins.sh pi path/to/node_modules path/to/hookrun [ROW…]
 #   ci/probe/plugins.sh omp "bun path/to/omp/dist/cli.js" path/to/hookrun
 #   ci/probe/plugins.sh opencode path/to/opencode path/to/hookrun [ROW…]
 #   ci/probe/plugins.sh kilo path/to/kilo path/to/hookrun
+#
+# For pi, node_modules has the client under both names of its package.
 #
 # Prints a line for each row, and exits with 1 if one failed.
 # Rows are called by their names, hooks are text for another shell, and a client may be several words:
@@ -12,13 +14,23 @@
 set -u
 host=$1 client=$2 hookrun=$(realpath "$3")
 shift 3
+if [ "$host" = pi ] && [ -d "$client" ]; then
+    failed=0
+    for name in @earendil-works/pi-coding-agent @mariozechner/pi-coding-agent; do
+        echo "$name"
+        "$0" pi "node $(realpath "$client")/$name/dist/cli.js" "$hookrun" "$@" || failed=1
+    done
+    exit $failed
+fi
 # shellcheck source=ci/probe/start.sh
 . "$(dirname "$(realpath "$0")")/start.sh"
 export OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1
 mkdir -p "$HOME/.config/$host" "$HOME/.$host/agent"
 models="{\"providers\": {\"fake\": {\"baseUrl\": \"$url\", \"api\": \"openai-completions\", \"apiKey\": \"none\", \"models\": [{\"id\": \"fake\"}]}}}"
 case $host in
-pi) echo "$models" > "$HOME/.pi/agent/models.json"; client="$client --offline --provider fake --model fake" ;;
+pi) echo "$models" > "$HOME/.pi/agent/models.json"; client="$client --offline --provider fake --model fake"
+    # Since 0.79 a project's extensions need trust.
+    ! $client --help 2> /dev/null | grep -q -- --approve || client="$client --approve" ;;
 omp) echo "$models" > "$HOME/.omp/agent/models.yml"; client="$client --model fake/fake" ;;
 opencode | kilo)
     options="{\"baseURL\": \"$url\", \"apiKey\": \"none\"}"
