@@ -16,7 +16,9 @@ use super::{Entry, ImportSource, ImportedHook, ImportedHooks, anchored};
 use crate::cli::exit::Result;
 use crate::cli::files::toml_text;
 use crate::cli::host::command::runs_hookrun;
+
 use crate::cli::streams;
+use crate::lab::report::style::counted;
 
 pub(super) fn read(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> Result<()> {
     if find(source.tool).is_some_and(|host| host.settings.is_none()) {
@@ -37,6 +39,18 @@ pub(super) fn read(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> R
         imported.take(place, entry(source, &hook, &wanted));
     }
     imported.problems.extend(problems);
+    let title = find(source.tool).map_or(source.tool, |host| host.title);
+    // The problems say why a file does not parse.
+    let value = source.value().unwrap_or_default();
+    for key in ["permissions.deny", "permissions.ask"] {
+        let rules = value.pointer(&format!("/{}", key.replace('.', "/")));
+        let count = rules.and_then(Value::as_array).map_or(0, Vec::len);
+        if count > 0 {
+            let what = format!("{}, {key}", source.shown());
+            let rules = counted(count, "rule");
+            imported.leave(what, &format!("{title} still applies the {rules} there"));
+        }
+    }
     Ok(())
 }
 

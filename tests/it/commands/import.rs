@@ -231,6 +231,20 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
 }
 
 #[test]
+fn permissions_of_a_host_stay_there_and_are_named() {
+    let settings = json!({
+        "permissions": { "allow": ["Read"], "deny": ["Bash(rm *)", "Read(.env)"], "ask": ["Write"] },
+        "hooks": { "PreToolUse": [{ "hooks": [{ "type": "command", "command": "true" }] }] },
+    });
+    let sandbox = Sandbox::new().file(".claude/settings.json", &settings.to_string());
+    import(&sandbox, &["claude"])
+        .exits(0)
+        .prints("1 hook imported\nnot imported\n")
+        .prints("settings.json, permissions.deny: Claude Code still applies the 2 rules there\n")
+        .prints("settings.json, permissions.ask: Claude Code still applies the 1 rule there\n");
+}
+
+#[test]
 fn what_is_no_toml_is_not_added_to() {
     let settings =
         json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "command": "it's $(x)" }] }] } });
