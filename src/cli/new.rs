@@ -15,6 +15,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::{command_event, command_name, is_command_name};
 use crate::engine::event::{EventSpec, JsonType, Schedule};
 use crate::engine::exec::command::first_line;
+use crate::engine::harmless::plain;
 
 pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let config = Config::load(&args.place.choice(env), env, ConfigScope::Event(""));
@@ -23,6 +24,11 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
         return Err(no_event(&args.name));
     };
     let plan = hook_of(args, event, &config, hooks)?;
+    if !args.place.dry_run && plan.changes.iter().all(FileWrite::is_done) {
+        let name = plain(&args.name);
+        writeln!(out, "{name} already exists; nothing was changed")?;
+        return Ok(ExitStatus::Yes);
+    }
     args.place.carry_out(&plan, env, out)?;
     Ok(ExitStatus::Yes)
 }

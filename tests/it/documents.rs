@@ -104,6 +104,29 @@ fn the_first_pages_are_short() {
     }
 }
 
+/// What fails the second time, and how a page says it instead.
+const ONCE: &[(&str, &str)] = &[
+    (r"mkdir [^-]", "mkdir -p"),
+    (
+        r"(^|\$ |[;&] *)git worktree add",
+        "[ -e PATH ] || git worktree add",
+    ),
+    (r"git switch -q?c|git checkout -q?b", "git switch -C"),
+    (r"ln -s ", "ln -sf"),
+];
+
+#[test]
+fn a_command_of_a_page_may_run_twice() {
+    for page in pages() {
+        for line in read(&page).lines() {
+            for (once, instead) in ONCE {
+                let is_once = Regex::new(once).unwrap().is_match(line);
+                assert!(!is_once, "{page}: `{line}`: write `{instead}`");
+            }
+        }
+    }
+}
+
 /// The string literals of `src` with their places: no names, and placeholders and quotations removed.
 fn literals() -> Vec<(String, String)> {
     let literal = Regex::new(r##"(?s)r#"(.*?)"#|"((?:[^"\\]|\\.)*)""##).unwrap();

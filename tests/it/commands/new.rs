@@ -166,6 +166,9 @@ fn nothing_is_written_over() {
     let sandbox = Sandbox::new();
     new(&sandbox, &["guard", "--event", "tool.pre"]).exits(0);
     let before = sandbox.read("hooks.d/tool.pre/guard.sh");
+    new(&sandbox, &["guard", "--event", "tool.pre"])
+        .exits(0)
+        .prints("guard already exists; nothing was changed");
     for event in ["tool.pre", "tool.post"] {
         let ran = new(&sandbox, &["guard", "--event", event, "--lang", "bash"]);
         ran.exits(2)
