@@ -357,7 +357,9 @@ fn directive_of(dialect: &str) -> String {
 /// Reports a script that reads keys of another host: cause, cure and line.
 fn foreign(head: &Head, event: &str) -> Option<(Complaint, Option<Position>)> {
     let (word, line, dialect) = head.written.foreign.filter(|_| !head.written.is_ours)?;
-    let cause = format!("this hook reads the {dialect} key `{word}`, but would get hookrun's keys");
+    let cause = format!(
+        "this hook names the {dialect} key `{word}`, but hookrun sends and reads its own keys"
+    );
     let own = directive_of(dialect);
     let cure = format!(
         "write the key as `hookrun events {event}` shows it; or, if this is a {dialect} hook, {own} \

@@ -86,6 +86,8 @@ impl KeyValue {
             vec!["true", "false"]
         } else if matches!(self, KeyValue::Pattern) && key == "findings" {
             return format!("write `{key} = '^error src/main.tf:7 '`");
+        } else if matches!(self, KeyValue::Duration) && written.parse::<u64>().is_ok() {
+            return format!("write `{key} = \"{written}s\"`");
         } else {
             return format!("write `{key} = {example}`");
         };

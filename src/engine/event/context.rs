@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::ops::Range;
+use std::str::Utf8Error;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -30,6 +31,13 @@ pub(super) fn duplicate(key: &str) -> Complaint {
 
 fn not_an_object() -> Complaint {
     Complaint::new("the event is not a JSON object: its context must begin with `{`")
+}
+
+fn not_utf8(error: Utf8Error) -> Complaint {
+    let offset = error.valid_up_to();
+    Complaint::new(format!(
+        "the event is not UTF-8: invalid byte at offset {offset}"
+    ))
 }
 
 fn not_json(problem: impl Display) -> Complaint {
@@ -81,7 +89,10 @@ impl Context {
                 let cause = "the event is incomplete: its JSON object is not closed";
                 return Err(Complaint::new(cause));
             }
-            FrameState::NotJson => return Err(not_an_object()),
+            FrameState::NotJson => {
+                let text = std::str::from_utf8(&bytes);
+                return Err(text.map_or_else(not_utf8, |_| not_an_object()));
+            }
             FrameState::TooDeep => {
                 return Err(Complaint::new(format!(
                     "the event is nested deeper than {MAX_DEPTH} levels"
@@ -94,12 +105,7 @@ impl Context {
                 "send exactly one document",
             ));
         }
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let offset = error.utf8_error().valid_up_to();
-            Complaint::new(format!(
-                "the event is not UTF-8: invalid byte at offset {offset}"
-            ))
-        })?;
+        let text = String::from_utf8(bytes).map_err(|error| not_utf8(error.utf8_error()))?;
         Self::index(text)
     }
 

@@ -77,7 +77,7 @@ fn a_hook_for_another_host_than_its_folder_says_closes_gates_and_is_told_everywh
             "tool.pre",
             "#!/usr/bin/env python3\nimport json\nprint({\"hookSpecificOutput\": {}})\n",
             3,
-            "key `hookSpecificOutput`",
+            "names the claude key `hookSpecificOutput`, but hookrun sends and reads its own keys",
             "claude",
         ),
         (

@@ -23,7 +23,7 @@ timout = "10s"
 name = "a"
 event = "tool.per"
 command = "true"
-timeout = 10
+timeout = 30
 
 [[hook]]
 priority = "high"
@@ -59,7 +59,7 @@ blocs = true
         "hookrun.toml:8:8: two hooks are named `a`; the first is at line 2 \
          [give one of them another name]",
         "hookrun.toml:9:9: unknown event `tool.per` [did you mean `tool.pre`?]",
-        "hookrun.toml:11:11: `timeout` takes a duration like \"10s\", not 10 [write `timeout = \"10s\"`]",
+        "hookrun.toml:11:11: `timeout` takes a duration like \"10s\", not 30 [write `timeout = \"30s\"`]",
         "hookrun.toml:13:1: the hook has no `name` [add `name = …`]",
         "hookrun.toml:13:1: the hook has no `command` [add `command = …`]",
         "hookrun.toml:13:1: the hook has no `event` [write `event = \"tool.pre\"`; `hookrun \

@@ -61,8 +61,10 @@ fn check_error(input: &[u8], framed: FrameState, error: &Complaint) {
         FrameState::Empty => "the event is empty",
         FrameState::Open => "the event is incomplete: its JSON object is not closed",
         FrameState::TooDeep => "the event is nested deeper than 128 levels",
-        FrameState::NotJson => "the event is not a JSON object: its context must begin with `{`",
-        FrameState::Complete { .. } => {
+        FrameState::NotJson if std::str::from_utf8(input).is_ok() => {
+            "the event is not a JSON object: its context must begin with `{`"
+        }
+        FrameState::NotJson | FrameState::Complete { .. } => {
             let place = "the event is not UTF-8: invalid byte at offset ";
             if let Some(offset) = error.cause.strip_prefix(place) {
                 let valid = std::str::from_utf8(input).map_or_else(|e| e.valid_up_to(), str::len);

@@ -244,6 +244,7 @@ fn no_option_hides_what_follows_it() {
 fn a_form_that_can_mean_nothing_is_an_error() {
     for (form, problem) in [
         ("", "it does not name a program"),
+        ("git push (--force|-f)", "`(--force|-f)` has parentheses"),
         ("--force", "it must begin with a program"),
         ("git push|", "an alternative is empty"),
         ("git $ push", "a word follows it"),

@@ -27,7 +27,11 @@ fn no_event_blocks() {
 fn what_is_not_one_json_object_blocks_and_says_why() {
     for (bytes, why) in [
         (&b"hello"[..], "is not a JSON object"),
-        (b"\0\xff\xfe\x01binary", "is not a JSON object"),
+        (
+            b"\0\xff\xfe\x01binary",
+            "is not UTF-8: invalid byte at offset 1",
+        ),
+        (b"\0\x01binary", "is not a JSON object"),
         (b"[1]", "is not a JSON object"),
         (b"\"text\"", "is not a JSON object"),
         (b"null", "is not a JSON object"),

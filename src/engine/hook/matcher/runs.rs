@@ -75,6 +75,14 @@ impl RunsForm {
                 "it must begin with a program, or with `*` for any",
             ));
         }
+        // A group of a regular expression.
+        let mut groups = rest
+            .iter()
+            .filter(|word| word.starts_with('(') && word.ends_with(')'));
+        if let Some(group) = groups.find(|word| word.contains('|')) {
+            let problem = format!("`{group}` has parentheses, which are not allowed");
+            return Err(Complaint::new(problem));
+        }
         let program = alternatives(program)?;
         let mut options = Vec::new();
         let mut operands = Vec::new();
