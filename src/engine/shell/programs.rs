@@ -370,7 +370,6 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     files(Operands::Tracked, "git-clean", "e: n! --dry-run! --exclude:"),
     files(Operands::Tracked, "git-restore", "s: S! W^ --conflict: --pathspec-from-file: --source: --staged! --worktree^"),
     files(Operands::AllTracked, "git-reset", "--hard^ --keep^ --merge^"),
-    files(Operands::AllTracked, "git-stash", "m: --message:"),
     files(Operands::TrackedAfter, "git-checkout", "B: b: --conflict: --orphan: --pathspec-from-file:"),
     files(Operands::Patches, "git-apply", "C: p: --apply^ --cached! --check! --directory/ --exclude: --include: --numstat! --stat! --summary!"),
     files(Operands::Enters, "cd pushd", ""),

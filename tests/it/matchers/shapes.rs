@@ -381,8 +381,6 @@ fn a_command_touches_what_is_below_the_folders_that_it_is_about() {
         "gio trash infra",
         "git checkout infra",
         "git checkout HEAD~1 infra",
-        "git stash",
-        "git stash pop",
         "git reset --hard",
         "git reset --hard HEAD~1",
         "git restore -SW infra",
@@ -426,7 +424,8 @@ fn a_command_touches_what_is_below_the_folders_that_it_is_about() {
         "git apply --check x.patch",
         "git apply --stat x.patch",
         "git restore --staged infra",
-        "git stash list",
+        "git stash",
+        "git stash pop",
         "git reset HEAD~1",
         "fd . build -X rm",
         "rm \"$X/main.tf\"",
@@ -466,7 +465,7 @@ fn a_command_touches_what_is_below_the_folders_that_it_is_about() {
         ("/p/infra/**", "rm -rf ."),
         ("infra", "git apply x.patch"),
         ("infra", "git checkout HEAD infra"),
-        ("infra", "git stash"),
+        ("infra", "git reset --hard"),
     ] {
         let glob = path(glob).access(Access::Write);
         assert!(
