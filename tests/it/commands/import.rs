@@ -564,7 +564,7 @@ fn a_table_of_lint_staged_becomes_a_hook_for_each_glob() {
         .file("docs/a.txt", "");
     import(&sandbox, &["lint-staged"])
         .exits(0)
-        .prints("2 hooks would be imported");
+        .prints("2 hooks imported");
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     repository(&sandbox, "a.js docs");
     let sandbox = sandbox.file("a.js", "x\n1\n2\n3\nmore\n");
@@ -628,7 +628,7 @@ pre-commit:
 "#;
     let sandbox = Sandbox::new().file("lefthook.yml", lefthook);
     let ran = import(&sandbox, &["lefthook"]);
-    ran.exits(0).prints("2 hooks would be imported\n");
+    ran.exits(0).prints("2 hooks imported\n");
     ran.prints("inside: in the glob `lib*.py`, lefthook's `*` also matches `/`");
     ran.prints("above: in the glob `src*/x.py`, lefthook's `*` also matches `/`");
     let written = sandbox.read("hookrun.toml");

@@ -358,7 +358,7 @@ fn the_runtime_never_throws() {
     for (command, reason) in [
         (
             "exec 2>/dev/null; no-such-program",
-            "hook `guard` crashed: command not found (status 127)",
+            "hook `guard` crashed: a command was not found (status 127)",
         ),
         (
             "kill -SEGV $$",
