@@ -66,14 +66,12 @@ pub fn run(
     };
     let mut steps = plan.steps.iter();
     let last = steps.rposition(|step| step.iter().any(PlannedHook::starts_program));
-    let folder_use = last.and_then(|_| surroundings.use_folder(event, &chain.hooks));
     for (number, step) in plan.steps.into_iter().enumerate() {
         let more_follow = last.is_some_and(|last| number < last);
         chain.pipes.expect_more(more_follow);
         chain.step(number, step);
     }
     chain.ask_again();
-    drop(folder_use);
     let Chain {
         event,
         mut merger,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::engine::chain::{self, Surroundings};
-use crate::engine::event::catalog::{self, END_OF_SESSION, UnknownEvent};
+use crate::engine::event::catalog::{self, UnknownEvent};
 use crate::engine::event::{Event, EventSpec, OnFailure, Schedule};
 use crate::engine::exec::{Abort, Budget, Callback, Engine, Heartbeat, OwnProgram, Subreaper};
 use crate::engine::hook::{Hook, PathBase};
@@ -15,7 +15,7 @@ use crate::engine::plan::Plan;
 use crate::engine::registry::Registry;
 use crate::engine::reminder::Reminders;
 use crate::engine::run::{Fate, HookRun, Run};
-use crate::engine::session::{self, Session};
+use crate::engine::session::Session;
 use crate::engine::ui::{Server, Ui};
 
 /// Decides events. [`Runner::handle`] cannot fail: every error is part of the [`Run`].
@@ -235,22 +235,6 @@ impl Runner {
 
     fn decide(&self, event: &Event, detached: DetachedHooks, budget: Option<Budget>) -> Run {
         let event = &self.follow_links(event.clone());
-        let run = self.decide_followed(event, detached, budget);
-        if event.spec().name == END_OF_SESSION && !self.is_rehearsal {
-            let session = event.given().string("sessionId").unwrap_or_default();
-            if !session.is_empty() {
-                session::end(&self.surroundings.state, &session);
-            }
-        }
-        run
-    }
-
-    fn decide_followed(
-        &self,
-        event: &Event,
-        detached: DetachedHooks,
-        budget: Option<Budget>,
-    ) -> Run {
         if self.is_idle(event) {
             return run_without(event, Outcome::default());
         }

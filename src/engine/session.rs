@@ -7,7 +7,7 @@
 mod store;
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,6 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::engine::lock::release;
 pub use store::{PATIENCE, Store, StoreError};
 
 /// Folder shared by a session's hooks. A hook's folder never begins with a dot.
@@ -76,61 +75,6 @@ pub fn folder(root: &Path, id: Option<&str>) -> PathBuf {
     root.join("sessions").join(file_name(id))
 }
 
-/// An event's use of a session's folder. Other processes use the same folder at the same time, so a
-/// use holds a shared lock on it, and only the last one removes empty folders.
-pub(crate) struct FolderUse {
-    folder: PathBuf,
-    lock: File,
-}
-
-/// How long the removal of empty folders may keep their lock.
-const REMOVAL_LIMIT: Duration = Duration::from_millis(100);
-
-impl FolderUse {
-    /// Creates the folder, and keeps it until drop. Also removes old sessions.
-    pub(crate) fn begin(root: &Path, folder: PathBuf) -> io::Result<FolderUse> {
-        if !folder.exists() {
-            remove_old(root);
-        }
-        let started = Instant::now();
-        loop {
-            make_private(root, &folder)?;
-            let lock = File::open(&folder)?;
-            // Another process may have removed it since.
-            let is_held = lock.try_lock_shared().is_ok()
-                && folder.metadata()?.ino() == lock.metadata()?.ino();
-            if is_held || started.elapsed() > REMOVAL_LIMIT {
-                return Ok(FolderUse { folder, lock });
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
-}
-
-impl Drop for FolderUse {
-    fn drop(&mut self) {
-        if self.lock.try_lock().is_ok() {
-            // Removing a folder fails unless it is empty.
-            for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
-                let _ = fs::remove_dir(entry.path());
-            }
-            let _ = fs::remove_dir(&self.folder);
-        }
-        release(&self.lock);
-    }
-}
-
-/// Removes the folder of a session that has ended, unless another event uses it.
-pub(crate) fn end(root: &Path, id: &str) {
-    let folder = folder(root, Some(id));
-    if let Ok(lock) = File::open(&folder)
-        && lock.try_lock().is_ok()
-    {
-        let _ = fs::remove_dir_all(folder);
-        release(&lock);
-    }
-}
-
 /// How long a session's folder is kept after its last change.
 const KEPT: Duration = Duration::from_hours(30 * 24);
 
@@ -142,7 +86,7 @@ const SWEEP_LIMIT: Duration = Duration::from_millis(50);
 pub(crate) const SWEPT: &str = ".swept";
 
 /// Removes the folders of old sessions, once a day. A later session finishes what takes too long.
-fn remove_old(root: &Path) {
+pub(crate) fn remove_old(root: &Path) {
     let sessions = root.join("sessions");
     let swept = sessions.join(SWEPT);
     if swept.exists() && !is_older(&swept, SWEEP_INTERVAL) {

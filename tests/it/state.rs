@@ -76,63 +76,6 @@ fn sessions_in_which_nothing_has_changed_for_long_are_removed() {
 }
 
 #[test]
-fn a_session_without_content_and_one_that_has_ended_have_no_folder() {
-    let sandbox = with_hook(
-        Sandbox::new(),
-        "hook",
-        "test -d \"$HOOKRUN_STATE_DIR\" && cp /dev/null \"$HOOKRUN_STATE_DIR/x\" && rm \"$HOOKRUN_STATE_DIR/x\"",
-    );
-    let body = "case $HOOKRUN_SESSION_ID in full*) hookrun hook state --shared set a b;; esac";
-    let sandbox = with_hook(sandbox, "second", body);
-    let run = |event: &str, session: &str| {
-        let context = format!(r#"{{"sessionId":"{session}","toolName":"note"}}"#);
-        let ran = sandbox.hookrun(&["run", event], context.as_bytes());
-        ran.exits(0);
-    };
-    let sessions = sandbox.at("home/.local/state/hookrun/sessions");
-    let names = || {
-        let mut names: Vec<String> = std::fs::read_dir(&sessions)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| !name.starts_with('.'))
-            .collect();
-        names.sort();
-        names
-    };
-    for session in ["empty", "full", "full-too", ""] {
-        run("tool.pre", session);
-    }
-    assert_eq!(names(), ["full", "full-too"]);
-    // No hook is bound to it.
-    run("session.end", "full");
-    assert_eq!(names(), ["full-too"]);
-    let sandbox = sandbox.hook_for("session.end", "note", "echo x >\"$HOOKRUN_STATE_DIR/x\"");
-    let ended = br#"{"sessionId":"full-too"}"#;
-    sandbox.hookrun(&["run", "session.end"], ended).exits(0);
-    assert_eq!(std::fs::read_dir(&sessions).unwrap().count(), 1);
-}
-
-#[test]
-fn an_event_keeps_the_folder_that_a_parallel_one_leaves_empty() {
-    let body = "test \"$HOOKRUN_TOOL_NAME\" = note && exit 0\n\
-                touch waits; until [ -e go ]; do sleep 0.01; done; echo x >\"$HOOKRUN_STATE_DIR/x\"";
-    let sandbox = with_hook(Sandbox::new(), "hook", body);
-    let context = |tool: &str| format!(r#"{{"sessionId":"s","toolName":"{tool}"}}"#);
-    thread::scope(|scope| {
-        let slow =
-            scope.spawn(|| sandbox.hookrun(&["run", "tool.pre"], context("slow").as_bytes()));
-        while !sandbox.at("waits").exists() {
-            thread::yield_now();
-        }
-        let quick = sandbox.hookrun(&["run", "tool.pre"], context("note").as_bytes());
-        quick.exits(0);
-        std::fs::write(sandbox.at("go"), "").unwrap();
-        slow.join().unwrap().exits(0);
-    });
-    sandbox.has_file("home/.local/state/hookrun/sessions/s/hook/x");
-}
-
-#[test]
 fn a_text_is_there_in_the_next_run_of_the_hook_and_nowhere_else() {
     let body = "hookrun hook state get count || echo none; hookrun hook state set count \"$$ -x\"\n\
                 hookrun hook state get count | grep -q -- -x || echo lost";

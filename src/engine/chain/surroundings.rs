@@ -14,7 +14,7 @@ use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::sandbox::SandboxRules;
 use crate::engine::hook::{Background, Handler, Hook, LayerKind, Lives, PathBase, Reads};
 use crate::engine::run::TraceContext;
-use crate::engine::session::{self, FolderUse};
+use crate::engine::session;
 use crate::engine::ui::{Connection, Server};
 
 /// Maximum bytes of a value in a hook's environment. Linux limits one variable with its name to 128
@@ -89,23 +89,13 @@ impl Surroundings {
     /// Creates the private state folder of a hook in a session.
     pub(super) fn state_folder(&self, session: Option<&str>, hook: &str) -> io::Result<PathBuf> {
         let of_session = session::folder(&self.state, session);
+        let is_new = !of_session.exists();
         let folder = session::hook_folder(&of_session, hook);
         session::make_private(&self.state, &folder)?;
-        Ok(folder)
-    }
-
-    /// Keeps the session's folder for an event whose hooks run programs. `None` if a hook leaves
-    /// processes that may still write there.
-    pub(super) fn use_folder(&self, event: &Event, hooks: &[Arc<Hook>]) -> Option<FolderUse> {
-        if hooks
-            .iter()
-            .any(|hook| hook.background == Background::Detach)
-        {
-            return None;
+        if is_new {
+            session::remove_old(&self.state);
         }
-        let session = event.given().string("sessionId");
-        let folder = session::folder(&self.state, session.as_deref());
-        FolderUse::begin(&self.state, folder).ok()
+        Ok(folder)
     }
 
     /// Returns the folders to which relative paths in this event refer.
