@@ -211,10 +211,7 @@ impl WarmKey {
 pub fn inherited_traits() -> String {
     use rustix::process::Resource::*;
     use rustix::process::{getgid, getgroups, getpriority_process, getrlimit, getuid};
-    let limits = [
-        As, Core, Cpu, Data, Fsize, Memlock, Nofile, Nproc, Rss, Stack,
-    ]
-    .map(getrlimit);
+    let limits = [As, Core, Cpu, Data, Fsize, Memlock, Nofile, Nproc, Stack].map(getrlimit);
     let user = (getuid(), getgid(), getgroups(), getpriority_process(None));
     let cgroup = std::fs::read_to_string("/proc/self/cgroup");
     let mut text = format!("{user:?} {limits:?} {cgroup:?}");
