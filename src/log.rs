@@ -353,7 +353,7 @@ impl<'l> DecisionLine<'l> {
     }
 }
 
-pub(crate) fn no_record(problem: impl Display) -> Complaint {
+fn no_record(problem: impl Display) -> Complaint {
     let cause = format!("not a line of hookrun's decision log: {problem}");
     Complaint::with_cure(cause, "remove the line")
 }

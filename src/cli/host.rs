@@ -287,8 +287,11 @@ impl<'a> Site<'a> {
     fn check_plugin(&self) -> Result<()> {
         match &self.target.text {
             Some(text) if read_plugin(text).is_none() => Err(Complaint::with_cure(
-                format!("`{}` was not written by hookrun", self.shown()),
-                "move it away; it was not changed",
+                format!(
+                    "`{}` was not written by hookrun, so it was not changed",
+                    self.shown()
+                ),
+                "to install hookrun there, move the file away first",
             )),
             Some(_) | None => Ok(()),
         }

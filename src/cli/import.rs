@@ -197,7 +197,7 @@ fn hints(tool: &ImportTool, new: &[&ImportedHook]) -> Vec<String> {
     vec![
         shown,
         format!(
-            "{} still runs its own hooks: remove them there, or they run twice",
+            "{} still runs the imported hooks, too: remove them from its settings, or they run twice",
             tool.name
         ),
     ]

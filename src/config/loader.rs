@@ -337,8 +337,10 @@ fn contradiction(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Option<Com
                 let cause = format!(
                     "`{one}` cannot be used in a folder named after another system's event"
                 );
-                let cure =
-                    format!("remove `{one}`, or move the hook into the folder of hookrun's event");
+                let cure = format!(
+                    "remove `{one}`; or, if the hook reads hookrun's keys, move it into hooks.d/{}/",
+                    hook.event
+                );
                 return Some(Complaint::with_cure(cause, cure));
             }
             let cause = format!("`{other}` cannot be used with `{one}`");

@@ -16,7 +16,7 @@ use crate::engine::outcome::{NoticeKind, Outcome, Question, Settled, joined};
 use crate::hosts::{self, native};
 use crate::lab::report::stats::Stats;
 use crate::log::redact::is_marked;
-use crate::log::{DecisionLine, Redactor, no_record};
+use crate::log::{DecisionLine, Redactor};
 
 const LONGEST_ABOUT: usize = 120;
 
@@ -210,9 +210,9 @@ fn recorded(record: &DecisionLine<'_>) -> Result<ComparedOutcome, Complaint> {
     let report = record.report()?;
     let decision = &report.decision;
     if !["allow", "ask", "block"].contains(&decision.as_ref()) {
-        let problem =
-            format!("its decision is `{decision}`, which this version of hookrun does not know");
-        return Err(no_record(problem));
+        let cause =
+            format!("the decision is `{decision}`, which this version of hookrun does not know");
+        return Err(Complaint::with_cure(cause, "update hookrun"));
     }
     let has_notice = |kind| report.notices.iter().any(|notice| notice.kind == kind);
     let is_allowed = report.decision == "allow";

@@ -10,6 +10,13 @@ export default function (pi) {
   const textsOfTools = new Map();
   // Prompts sent by hooks. Hooks do not run for them, because they might send another.
   const sent = new Set();
+  // The first pi has one `session` event with reasons, `ctx.sessionFile` and `pi.send`.
+  const isFirstPi = typeof pi.send === "function";
+  const handlers = {};
+  const listen = (name, handle) => {
+    handlers[name] = handle;
+    pi.on(name, handle);
+  };
 
   const show = {
     select: (screen, { title, options }, with_) => screen.select(title, options, with_),
@@ -29,7 +36,9 @@ export default function (pi) {
     "hookrun/status": ({ key, text }, screen = ui) => screen?.setStatus(key, text ?? undefined),
     "hookrun/message": ({ text, attachments = [], customType, display, details }) => {
       const content = [text, ...attachments.map((file) => `Attached: ${file}`)].join("\n");
-      if (customType === undefined && display && details === undefined) {
+      if (isFirstPi) {
+        pi.send(content);
+      } else if (customType === undefined && display && details === undefined) {
         sent.add(content);
         pi.sendUserMessage(content, busy);
       } else {
@@ -38,22 +47,24 @@ export default function (pi) {
       }
     },
     "hookrun/context": ({ text }) =>
-      pi.sendMessage({ customType: "hookrun", content: text, display: false }, { deliverAs: "steer" }),
+      isFirstPi
+        ? pi.send(text)
+        : pi.sendMessage({ customType: "hookrun", content: text, display: false }, { deliverAs: "steer" }),
   };
   const hookrun = connect(client);
 
   const ask = async (name, context, ctx) => {
     const screen = ctx.hasUI ? ctx.ui : undefined;
     ui = screen;
-    const { cwd, sessionManager, signal } = ctx;
+    const { cwd, sessionManager, sessionFile, signal } = ctx;
     const [event, waitMs] = EVENTS[name];
-    const sessionId = sessionManager.getSessionId();
-    const transcriptPath = sessionManager.getSessionFile();
+    const transcriptPath = sessionManager ? sessionManager.getSessionFile() : (sessionFile ?? undefined);
+    const sessionId = sessionManager ? sessionManager.getSessionId() : transcriptPath;
     const facts = { cwd, sessionId, transcriptPath, ...context };
     return hookrun.ask(event, facts, { waitMs, signal, screen });
   };
   const on = (name, handle) => {
-    if (name in EVENTS) pi.on(name, handle);
+    if (name in EVENTS) listen(name, handle);
   };
   // Events that only report, and events that may be cancelled, with the values of the host's event.
   const watch = (name, facts) =>
@@ -88,10 +99,13 @@ export default function (pi) {
     ({ compaction }) => (compaction ? { compaction } : undefined),
   );
   // Always: with it the server goes, and what runs in it.
-  pi.on("session_shutdown", async ({ reason }, ctx) => {
+  listen("session_shutdown", async ({ reason }, ctx) => {
     if ("session_shutdown" in EVENTS) await ask("session_shutdown", { reason }, ctx);
     hookrun.end();
   });
+  if (isFirstPi) {
+    pi.on("session", ({ reason, ...event }, ctx) => handlers[`session_${reason}`]?.(event, ctx));
+  }
 
   const blockPrompt = (block, screen) =>
     screen === undefined ? console.error(block) : screen.notify(block, "error");

@@ -168,7 +168,7 @@ fn set_env(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Compla
         if name.is_empty() || name.contains(['=', '\0']) {
             let cause = format!("`{name}` cannot be the name of a variable");
             key.reader
-                .fault(entry.at, cause, "use a non-empty name without `=` and NUL");
+                .fault(entry.at, cause, "use a non-empty name without `=` or NUL");
             continue;
         }
         let Some(text) = entry.tree.text().filter(|text| !text.contains('\0')) else {

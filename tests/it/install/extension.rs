@@ -25,12 +25,16 @@ const screenOf = (...screen) =>
   Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, shows(name, answer, screen)]));
 const ui = screenOf();
 const sends = (name) => (...words) => void seen.push([name, ...words]);
+const isFirst = hasUI === "first";
 load({
   on: (name, handle) => (handlers[name] = handle),
-  sendMessage: sends("sendMessage"), sendUserMessage: sends("sendUserMessage"),
+  ...(isFirst
+    ? { send: sends("send") }
+    : { sendMessage: sends("sendMessage"), sendUserMessage: sends("sendUserMessage") }),
 });
 const sessionManager = { getSessionId: () => "s1", getSessionFile: () => undefined };
-const ctx = { cwd: process.cwd(), hasUI: hasUI === "true", ui, sessionManager, mode: "print", abort: sends("abort") };
+const ofSession = isFirst ? { sessionFile: "/s.jsonl" } : { sessionManager };
+const ctx = { cwd: process.cwd(), hasUI: hasUI !== "false", ui, ...ofSession, mode: "print", abort: sends("abort") };
 const printed = [];
 for (const text of events) {
   const { wait = 0, together, ...one } = JSON.parse(text);
@@ -68,9 +72,14 @@ fn patient(host: &str, sandbox: Sandbox) -> Sandbox {
 
 /// What came of some events; `None` where there is no node.
 fn play(sandbox: &Sandbox, host: &str, has_ui: bool, events: &[Value]) -> Option<Value> {
-    let (file, has_ui) = (file(host), has_ui.to_string());
+    play_in(sandbox, host, &has_ui.to_string(), events)
+}
+
+/// As [`play`], with or without a screen, or in the `first` pi, which has other words.
+fn play_in(sandbox: &Sandbox, host: &str, has_ui: &str, events: &[Value]) -> Option<Value> {
+    let file = file(host);
     let events: Vec<String> = events.iter().map(Value::to_string).collect();
-    let mut words = vec![file.as_str(), has_ui.as_str()];
+    let mut words = vec![file.as_str(), has_ui];
     words.extend(events.iter().map(String::as_str));
     let said = drive(sandbox, DRIVER, &words)?;
     Some(serde_json::from_str(&said).unwrap())
@@ -219,6 +228,32 @@ fn what_may_be_cancelled_is_cancelled_and_a_command_of_the_person_gets_the_reaso
         assert_eq!(said["printed"][2]["result"]["result"]["output"], "not now");
         assert_eq!(said["seen"], json!([["notify", "not now", "warning"]]));
     }
+}
+
+#[test]
+fn the_first_pi_is_served_in_its_own_words() {
+    let keep = "printf '%s %s\\n' \"$HOOKRUN_EVENT\" \"$HOOKRUN_SESSION_ID\" >> seen";
+    let sandbox = Sandbox::new()
+        .hook_for("session.start", "start", keep)
+        .hook_for("session.end", "end", keep)
+        .hook_for("session.switch.pre", "stay", "echo 'not now' >&2; exit 1")
+        .hook_for("tool.pre", "guard", "echo no >&2; exit 1");
+    let sandbox = installed("pi", sandbox);
+    let events = [
+        json!({ "on": "session", "reason": "start" }),
+        json!({ "on": "session", "reason": "before_switch" }),
+        json!({ "on": "session", "reason": "clear" }),
+        tool_call(),
+    ];
+    let Some(said) = play_in(&sandbox, "pi", "first", &events) else {
+        return;
+    };
+    assert_eq!(said["printed"][1]["result"], json!({ "cancel": true }));
+    assert_eq!(said["printed"][3]["result"]["block"], true);
+    assert_eq!(
+        sandbox.read("seen"),
+        "session.start /s.jsonl\nsession.end /s.jsonl\n"
+    );
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn what_nobody_knows_is_not_decided_by_guessing() {
         .exits(2)
         .prints("this version of hookrun does not know the host `zzz`")
         .prints(
-            r#""line":2,"result":"unreadable","why":"not a line of hookrun's decision log: its decision is `maybe`, which this version of hookrun does not know"#,
+            r#""line":2,"result":"unreadable","why":"the decision is `maybe`, which this version of hookrun does not know"#,
         );
 }
 

@@ -91,7 +91,10 @@ fn other_hooks_can_be_put_in_the_place_of_those_around_the_cases() {
         .prints("+ allow");
     suite(&sandbox, &["--hooks", "other"])
         .exits(2)
-        .says("no test case files");
+        .says("no test case files in `other`");
+    suite(&sandbox, &["--hooks", "gone"])
+        .exits(2)
+        .says("`gone` does not exist");
 }
 
 #[test]

@@ -40,7 +40,12 @@ pub(super) fn find(
         }
     } else if paths.is_empty() {
         for folder in &source.hooks {
-            files.extend(suites_of(&env.cwd.join(folder), true)?);
+            let below = env.cwd.join(folder);
+            if !below.exists() {
+                let cause = format!("`{}` does not exist", folder.display());
+                return Err(Complaint::with_cure(cause, "correct `--hooks`"));
+            }
+            files.extend(suites_of(&below, true)?);
         }
     }
     let mut seen = HashSet::new();
@@ -49,6 +54,19 @@ pub(super) fn find(
         let help = format!(
             "test cases are in `{DROP_INS}/{SUITES}/*.toml`, or `{SUITES}/*.toml` next to {MANIFEST}; see hookrun-suite(5). To decide one event, use `hookrun test EVENT`"
         );
+        let places = source
+            .hooks
+            .iter()
+            .map(|place| format!("`{}`", place.display()));
+        let places = places.collect::<Vec<_>>().join(", ");
+        if paths.is_empty() && !places.is_empty() {
+            let help =
+                format!("put them in `{DROP_INS}/{SUITES}/*.toml` there; see hookrun-suite(5)");
+            return Err(Complaint::with_cure(
+                format!("no test case files in {places}"),
+                help,
+            ));
+        }
         return Err(Complaint::with_cure("no test case files", help));
     }
     Ok(files)
