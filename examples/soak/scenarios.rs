@@ -378,7 +378,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
             text: "",
             is_executable: true,
         })],
-        &[failed("not-started", "neither a program nor a script")],
+        &[failed("not-started", "neither a program for this system nor a script")],
     ),
     scenario(
         "2 MiB on stdout",
