@@ -203,7 +203,7 @@ impl Scenario {
     const fn leaving(self) -> Scenario {
         Scenario {
             leaves_group: true,
-            note: Some("it left "),
+            note: Some("the hook left "),
             ..self
         }
     }
@@ -378,13 +378,16 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
             text: "",
             is_executable: true,
         })],
-        &[failed("not-started", "neither a program for this system nor a script")],
+        &[failed(
+            "not-started",
+            "neither a program for this system nor a script",
+        )],
     ),
     scenario(
         "2 MiB on stdout",
         40,
         &[act(&["flood-stdout"])],
-        &[failed("malformed", "more than 1 MiB")],
+        &[failed("malformed", "print at most 1 MiB")],
     ),
     scenario(
         "over its limit on output",
