@@ -41,3 +41,4 @@ pub use problem::{PlacedValue, Position, Problem, Severity};
 pub use reader::{KeyRow, names};
 pub use set_layers::UsedSet;
 pub use sets::SET_KEYS;
+pub(crate) use sources::SHADOWED;

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::config::trust::TrustChoice;
-use crate::config::{Choice, Config, ConfigScope, Environment, Problem, Severity};
+use crate::config::{Choice, Config, ConfigScope, Environment, Problem, SHADOWED, Severity};
 use crate::engine::complaint::Complaint;
 use crate::lab::report::CheckFormat;
 use crate::lab::report::problems::{CheckedFile, FilesReport};
@@ -82,13 +82,9 @@ impl Findings {
                 && hook.enabled
             {
                 let cause = format!("`{}` never runs: {why}", hook.name);
-                let complaint = if why.starts_with("shadowed by ") {
-                    let cure = "rename or remove this hook or the one that shadows it";
-                    Complaint::with_cure(cause, cure)
-                } else {
-                    Complaint::new(cause)
-                };
-                self.add(complaint.warning(&hook.source.file, None));
+                let cure = "rename or remove this hook or the one that shadows it";
+                let cure = why.starts_with(SHADOWED).then(|| cure.to_string());
+                self.add(Complaint { cause, cure }.warning(&hook.source.file, None));
             }
         }
     }

@@ -142,12 +142,10 @@ impl GitRepository {
         // Do not search for an enclosing repository.
         errand.command.env("GIT_DIR", &self.folder);
         let ended = errand.output().map_err(|error| {
-            let complaint = Complaint::new(format!("cannot start git: {error}"));
+            let cause = format!("cannot start git: {error}");
             let is_missing = error.kind() == io::ErrorKind::NotFound && self.folder.is_dir();
-            Complaint {
-                cure: is_missing.then(|| "install git".to_string()),
-                ..complaint
-            }
+            let cure = is_missing.then(|| "install git".to_string());
+            Complaint { cause, cure }
         })?;
         ended.ok_or_else(|| {
             let cause = format!("`git {}` did not finish within 5 minutes", words[0]);

@@ -131,10 +131,7 @@ impl ConfigLoader<'_> {
                 let Some(Host { name: host, .. }) = others.next() else {
                     return unknown_event(&unknown);
                 };
-                let more = match others.count() {
-                    0 => "",
-                    _ => " and other systems",
-                };
+                let more = others.next().map_or("", |_| " and other systems");
                 let cure = format!("set the hook's dialect, such as `dialect = \"{host}\"`");
                 Complaint::with_cure(format!("`{name}` is an event of {host}{more}"), cure)
             }),

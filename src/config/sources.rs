@@ -426,6 +426,9 @@ pub(super) fn command_of(file: &DropIn) -> Option<&str> {
     (!file.is_folder).then_some(name)
 }
 
+/// Begins the reason of a command's hook that another hides.
+pub(crate) const SHADOWED: &str = "shadowed by";
+
 /// Lets one hook answer each command: the nearest layer's (explicit, project, user, system), within a
 /// layer the first; the others are idle. A disabled hook shadows nothing, so a lower layer cannot
 /// disable a higher one's hook. One that is hidden by another of its own layer is probably a mistake.
@@ -447,7 +450,7 @@ pub(super) fn shadow(hooks: &mut [Hook]) -> Vec<Problem> {
         let line = source.line.map(|line| format!(":{line}"));
         let line = line.unwrap_or_default();
         let file = source.file.display();
-        let why = format!("shadowed by {file}{line} ({})", source.layer_text());
+        let why = format!("{SHADOWED} {file}{line} ({})", source.layer_text());
         if hook.source.layer == source.layer {
             let cause = format!("`{}` never runs: {why}", hook.name);
             let cure = "give one of them another name, or remove it";

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::files::{ContentFile, FileList, FileMark, HookFiles, SeenFiles, SetError};
+use super::files::{ContentFile, FileList, FileMark, HookFiles, SetError};
 use super::parts::find_repository;
-use super::store::{TrustStore, TrustedBy};
+use super::store::{SeenFiles, TrustStore, TrustedBy};
 use crate::config::problem::{PlacedValue, Position};
 use crate::config::reader::KeyRow;
 use crate::config::value::KeyValue;

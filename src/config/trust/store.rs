@@ -2,6 +2,7 @@
 //! each content. Only its owner may write there.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -12,7 +13,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::files::{ContentFile, FileMark, HookFiles, MOST_BYTES, SeenFiles, read_up_to};
+use super::files::{ContentFile, FileMark, HookFiles, ListedFile, MOST_BYTES, read_up_to};
 use crate::config::env::Environment;
 use crate::config::reader::open_plain;
 use crate::engine::exec::command::{everyone_may_write, is_open_to_everyone};
@@ -315,4 +316,124 @@ fn write(file: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&part);
     }
     written
+}
+
+/// The content of a set's files and their stamps when it was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct SeenFiles {
+    pub(super) digest: String,
+    /// A line for each file.
+    lines: String,
+    pub(super) stamps: Vec<u8>,
+}
+
+impl SeenFiles {
+    pub(super) fn of(files: &HookFiles, stamps: Vec<u8>) -> SeenFiles {
+        let lines = files.files.iter().map(|file| file.mark.line() + "\n");
+        SeenFiles {
+            digest: files.digest(),
+            lines: lines.collect(),
+            stamps,
+        }
+    }
+
+    /// Reads the files of a set for which `is_read`; `None` unless their content and the stamps of all
+    /// files are the same. Lists no folder: another name in one changes its stamp.
+    pub(super) fn read_again(
+        &self,
+        folder: &Path,
+        parts: &[PathBuf],
+        is_read: impl Fn(&Path) -> bool,
+    ) -> Option<HookFiles> {
+        let mut files = Vec::new();
+        let mut left = MOST_BYTES;
+        let mut lines = self.lines.lines();
+        let mut known_parts = 0;
+        let mut rest = &self.stamps[..];
+        let mut now = Vec::new();
+        while let Some(end) = rest.iter().position(|byte| *byte == 0) {
+            let name = OsStr::from_bytes(&rest[..end]);
+            let path = Path::new(name);
+            let file = ListedFile::at(folder, path, folder.join(path).symlink_metadata()).ok()?;
+            now.clear();
+            file.add_stamps(name, &mut now);
+            rest = rest.strip_prefix(&now[..])?;
+            known_parts += usize::from(parts.iter().any(|part| part.as_os_str() == name));
+            if file.is_plain_folder() {
+                continue;
+            }
+            let line = lines.next();
+            if is_read(path) {
+                let file = file.read(folder, path, false, &mut left).ok()?;
+                if line != Some(&file.mark.line()) {
+                    return None;
+                }
+                files.push(file);
+            }
+        }
+        (known_parts == parts.len()).then_some(HookFiles { files })
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = format!("{}\n{}\0", self.digest, self.lines).into_bytes();
+        bytes.extend(&self.stamps);
+        bytes
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<SeenFiles> {
+        // No line contains it: bytes other than ASCII are escaped.
+        let end = bytes.iter().position(|byte| *byte == 0)?;
+        let text = str::from_utf8(&bytes[..end]).ok()?;
+        let (digest, lines) = text.split_once('\n')?;
+        Some(SeenFiles {
+            digest: digest.to_string(),
+            lines: lines.to_string(),
+            stamps: bytes[end + 1..].to_vec(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::files::{FileList, WRITTEN_BACK};
+    use super::*;
+
+    #[test]
+    fn opened_files_are_read_and_unopened_ones_known_by_their_stamps() {
+        let folder = tempfile::tempdir().unwrap();
+        for part in ["hooks.d/tool.pre", "hooks.d/lib"] {
+            fs::create_dir_all(folder.path().join(part)).unwrap();
+        }
+        let [opened, unopened] = ["hooks.d/tool.pre/guard.sh", "hooks.d/lib/common.sh"];
+        fs::write(folder.path().join(opened), "exit 0\n").unwrap();
+        fs::write(folder.path().join(unopened), "true\n").unwrap();
+        let parts = [PathBuf::from("hooks.d")];
+        let list = FileList::of(folder.path(), &parts).unwrap();
+        let files = list.read().unwrap();
+        let matches = |seen: &SeenFiles| {
+            let again = seen.read_again(folder.path(), &parts, |path| {
+                !path.starts_with("hooks.d/lib")
+            });
+            again.is_some()
+        };
+
+        let seen = SeenFiles::of(&files, list.stamps());
+        assert!(matches(&seen));
+        assert_eq!(SeenFiles::from_bytes(&seen.to_bytes()), Some(seen));
+        // As after a write through shared memory.
+        for (changed, is_known) in [(opened, false), (unopened, true)] {
+            let mut other = files.clone();
+            let at = |file: &&mut ContentFile| file.path == Path::new(changed);
+            other.files.iter_mut().find(at).unwrap().mark.content = "0".repeat(64);
+            let seen = SeenFiles::of(&other, list.stamps());
+            assert_eq!(matches(&seen), is_known, "{changed}");
+        }
+        let mut stamps = list.stamps();
+        *stamps.last_mut().unwrap() ^= 1;
+        assert!(!matches(&SeenFiles::of(&files, stamps)));
+        let now = SystemTime::now();
+        assert!(!list.is_settled(now));
+        // As after the clock was set back.
+        assert!(!list.changed_within(now - 2 * WRITTEN_BACK, now - WRITTEN_BACK));
+    }
 }

@@ -163,10 +163,8 @@ impl Action {
         })?;
         if is_gate && !has_command {
             let cause = "`toolInput` has no command for the shell";
-            return Err(Complaint::with_cure(
-                cause,
-                "write it as text: `\"command\": \"ls\"`",
-            ));
+            let cure = "write it as text: `\"command\": \"ls\"`";
+            return Err(Complaint::with_cure(cause, cure));
         }
         Ok(())
     }

@@ -59,7 +59,7 @@ fn the_house_keeps_its_measures() {
             "lines of src",
             sources.iter().map(lines).sum(),
             66_000,
-            68_624,
+            68_623,
         ),
         Measure::falling("files of src", sources.len(), 260, 257),
         Measure::reached(
