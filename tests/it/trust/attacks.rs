@@ -697,6 +697,13 @@ fn a_project_that_is_exchanged_while_it_is_read_never_decides() {
 }
 
 #[test]
+fn hooks_that_vanish_between_the_approval_and_the_first_event_are_missed() {
+    let sandbox = guarded_by("#!/bin/sh\nexit 0\n");
+    fs::remove_dir_all(sandbox.at("hooks.d")).unwrap();
+    sandbox.gate().blocks_saying("hooks changed");
+}
+
+#[test]
 fn rules_that_are_swapped_in_while_events_run_never_decide() {
     let rule = |reason: &str| format!("[[rule]]\ntool = \"bash\"\ndeny = \"{reason}\"\n");
     let sandbox = Sandbox::new()
